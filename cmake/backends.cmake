@@ -8,7 +8,8 @@ include_guard()
 
 # Makes targets of what is found and sets `tenon_backends` to their names.
 macro(tenon_find_backends)
-  set(tenon_backends tenon_openmp tenon_xsimd tenon_png tenon_zlib)
+  set(tenon_backends tenon_openmp tenon_xsimd tenon_png tenon_zlib tenon_cuda)
+  tenon_add_cuda()
   tenon_find_openmp()
   tenon_find_xsimd()
   tenon_find_reader(PNG)
@@ -42,6 +43,21 @@ function(tenon_tell_backends)
   set(parts ${with} ${without})
   list(JOIN parts "; " parts)
   message(STATUS "tenon: ${parts}")
+endfunction()
+
+# C++20 for nvcc. The feature cxx_std_20 means sources of CUDA only where a project has C++, too. CMake before 3.25.2 does
+# not know that nvcc has C++20, and passes no flag. Folders without CUDA would refuse its feature: they do not get it.
+function(tenon_add_cuda)
+  if(TARGET tenon_cuda)
+    return()
+  endif()
+  add_library(tenon_cuda INTERFACE IMPORTED GLOBAL)
+  if(CMAKE_VERSION VERSION_LESS 3.25.2)
+    target_compile_options(tenon_cuda INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
+  else()
+    set(new_nvcc $<AND:$<CUDA_COMPILER_ID:NVIDIA>,$<VERSION_GREATER_EQUAL:$<CUDA_COMPILER_VERSION>,12>>)
+    target_compile_features(tenon_cuda INTERFACE $<${new_nvcc}:cuda_std_20>)
+  endif()
 endfunction()
 
 function(tenon_find_openmp)

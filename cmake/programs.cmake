@@ -85,9 +85,8 @@ if(TENON_CUDA)
   set(TENON_HAS_CUDA ON)
 endif()
 if(TENON_HAS_CUDA)
-  # As an option: CMake 3.25 does not know that nvcc has C++20.
   # Architectures side by side: the last source would else keep one core busy for minutes.
-  target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20;--threads=2>)
+  target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--threads=2>)
   list(JOIN warnings "," warning_list)
   target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${warning_list}>)
   if(TENON_WARNINGS_AS_ERRORS)

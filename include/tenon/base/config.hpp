@@ -13,6 +13,9 @@
 #elif __cplusplus < 202002L
 #error "tenon: needs C++20: -std=c++20"
 #include "the error above"
+#elif !defined(__SIZEOF_INT128__) || __SIZEOF_POINTER__ < 8
+#error "tenon: needs a 64-bit target with __int128: leave out -m32"
+#include "the error above"
 #elif !defined(__cpp_exceptions)
 #error "tenon: needs exceptions: leave out -fno-exceptions"
 #include "the error above"
