@@ -65,6 +65,9 @@ TEST_CASE("masks, of one input and of several", "[several_inputs]") {
     return tenon::sum(layer(in, in, in, mask) * weights);
   };
   CHECK(call_difference(layer, with_bias, x, bias) == "");
+  auto of_heads = drawn(rank<3>(2, 1, 3), 5);
+  const auto of_itself = [&](const auto& in, const auto& mask) { return tenon::sum(layer(in, mask) * weights); };
+  CHECK(call_difference(layer, of_itself, x, of_heads) == "");
 }
 
 TEST_CASE("a bilinear layer that is called twice", "[several_inputs]") {

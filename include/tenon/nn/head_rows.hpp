@@ -8,6 +8,7 @@
 #include <tenon/core/buffer.hpp>
 #include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
+#include <vector>
 
 namespace tenon::nn::detail {
 
@@ -32,6 +33,26 @@ auto bias_of_blocks(const Mask& mask) {
   } else {
     return mask;
   }
+}
+
+/// Writes the gradient of a mask that repeated over exponents [batch, head, query, key]: theirs, summed over the axes
+/// which the mask lacks, or of which it has 1, whether types know that or the run alone.
+template <class Exponents, class Mask>
+void write_mask_gradient(const Exponents& of_exponents, const Mask& to_mask) {
+  constexpr int missing = Exponents::rank - Mask::rank;
+  static_assert(missing >= 0, "tenon: a mask of multihead_attention repeats over [batch, head, query, key]");
+  auto extents = filled_array<Exponents::rank>(index{1});
+  array<index, Exponents::rank> strides{};
+  std::vector<int> repeated;
+  for (int axis = 0; axis < Exponents::rank; ++axis) {
+    const int own = axis - missing;
+    if (own >= 0) extents[axis] = to_mask.extent(own), strides[axis] = to_mask.strides()[own];
+    if (extents[axis] == 1) repeated.push_back(axis);
+  }
+  using whole_shape = rank<Exponents::rank>;
+  const view<typename Mask::element, whole_shape, typename Mask::space> whole(to_mask.data(), whole_shape(extents),
+                                                                              strides);
+  whole = sum(of_exponents, axes(repeated));
 }
 
 /// What the gradients of a call of attention need: projections, what was attended to, and which dropout was drawn.
