@@ -356,16 +356,18 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     const view<T, rank<3>, Space> whole(of_rows.data(), rank<3>(of_rows.shape().to_array()));
     const auto of_heads = heads(rows_of(whole, 0));
     with_node(mask, [&](const auto& last) {
+      const detail::batch_gradients<T, Space> all({{heads(to[0]), heads(to[1]), heads(to[2])}}, last.shape().extent(0));
       if constexpr (is_wanted<AverageGradient> || is_wanted<MaskGradient>) {
-        pull_weights(last, of_heads, to, average_gradient, to_mask);
+        pull_weights(last, of_heads, all.of, average_gradient, to_mask);
       } else {
-        write_attention_gradients(last, as_node(of_heads), heads(to[0]), heads(to[1]), heads(to[2]));
+        write_attention_gradients(last, as_node(of_heads), all.of[0], all.of[1], all.of[2]);
       }
+      all.sum_up();
     });
   }
   /// The same by way of all weights in memory.
   template <class Node, class OfHeads, class AverageGradient, class MaskGradient>
-  void pull_weights(const Node& last, const OfHeads& of_heads, const array<part_rows, 3>& to,
+  void pull_weights(const Node& last, const OfHeads& of_heads, const array<view<T, rank<4>, Space>, 3>& to,
                     const AverageGradient& average_gradient, const MaskGradient& to_mask) {
     const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
     const auto products = matmul(of_heads, transpose(heads(in_use().parts[2])));
@@ -382,9 +384,9 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
       }
     }();
     if constexpr (is_wanted<MaskGradient>) detail::write_mask_gradient(exponents, to_mask);
-    heads(to[0]) = matmul(exponents, heads(in_use().parts[1])) * last.scale();
-    heads(to[1]) = matmul(transpose(exponents), heads(in_use().parts[0])) * last.scale();
-    heads(to[2]) = matmul(transpose(tenon::detail::with_factor(last, as_node(weights))), of_heads);
+    to[0] = matmul(exponents, heads(in_use().parts[1])) * last.scale();
+    to[1] = matmul(transpose(exponents), heads(in_use().parts[0])) * last.scale();
+    to[2] = matmul(transpose(tenon::detail::with_factor(last, as_node(weights))), of_heads);
   }
 
   std::uint64_t seed_ = 0, step_ = 0;  // of what dropout draws

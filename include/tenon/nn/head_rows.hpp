@@ -55,6 +55,37 @@ void write_mask_gradient(const Exponents& of_exponents, const Mask& to_mask) {
   whole = sum(of_exponents, axes(repeated));
 }
 
+/// Gradients of queries, keys and values, written for all batches. Where there was one batch for several, theirs add up.
+template <class T, memory_space Space>
+class batch_gradients {
+ public:
+  using heads_view = view<T, rank<4>, Space>;
+
+  batch_gradients(const array<heads_view, 3>& to, index batches)
+      : to_(to), of{{place(0, batches), place(1, batches), place(2, batches)}} {}
+
+  void sum_up() const {
+    for (int part = 0; part < 3; ++part) {
+      if (of[part].shape() != to_[part].shape()) to_[part] = sum(of[part], axis<0>);
+    }
+  }
+
+ private:
+  heads_view place(int part, index batches) {
+    auto extents = to_[part].shape().to_array();
+    if (extents[0] == batches) return to_[part];
+    extents[0] = batches;
+    apart_[part] = tensor<T, rank<4>, Space>(rank<4>(extents));
+    return apart_[part].write_view();
+  }
+
+  array<heads_view, 3> to_;
+  array<tensor<T, rank<4>, Space>, 3> apart_;
+
+ public:
+  array<heads_view, 3> of;  // where to write them
+};
+
 /// What the gradients of a call of attention need: projections, what was attended to, and which dropout was drawn.
 template <dtype T, index Embed, memory_space Space>
 struct attention_memory {
