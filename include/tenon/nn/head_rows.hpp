@@ -55,7 +55,8 @@ void write_mask_gradient(const Exponents& of_exponents, const Mask& to_mask) {
   whole = sum(of_exponents, axes(repeated));
 }
 
-/// Gradients of queries, keys and values, written for all batches. Where there was one batch for several, theirs add up.
+/// Gradients of queries, keys and values, written for all batches. Where there was one batch for several, theirs add
+/// up.
 template <class T, memory_space Space>
 class batch_gradients {
  public:

@@ -78,8 +78,8 @@ struct encoder_parts {
 }  // namespace detail
 
 /// Self-attention, then two linear layers with an activation between, each within a residual block with dropout and a
-/// norm: for inputs [length, batch, Features], or [batch, length, Features]. A mask may follow, which means what that of
-/// multihead_attention does: `layer(x, mask)`.
+/// norm: for inputs [length, batch, Features], or [batch, length, Features]. A mask may follow, as that of
+/// multihead_attention: `layer(x, mask)`.
 /// parameters  self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, as in torch.nn.TransformerEncoderLayer
 /// extents     those of the input
 /// source      Vaswani and others 2017; Xiong and others 2020 for norms before
