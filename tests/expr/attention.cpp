@@ -204,3 +204,18 @@ TEST_CASE("extents that do not fit are refused", "[attention]") {
         "scaled_dot_product_attention: axis 0: extents 2 and 3 differ, expected equal or one of them 1 (operands [2] "
         "and [3])");
 }
+
+TEST_CASE("options of attention are doubles, and numbers", "[attention]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<double>(rank<2>(3, 4), 1, -1.0f, 1.0f));
+  const auto capped = [&](double cap) { return numbers_of(scaled_dot_product_attention(x, x, x, {.softcap = cap})); };
+  const double cap = 0.3;
+  const auto scores = cap * tenon::tanh(tenon::matmul(x, tenon::transpose(x)) * (0.5 / cap));
+  CHECK(attention_difference(capped(cap), numbers_of(tenon::matmul(tenon::softmax(scores, tenon::axis<-1>), x)),
+                             1e-14) == "");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(tenon_test::text_of<tenon::error>([&] { capped(-1); }) ==
+        "scaled_dot_product_attention: softcap -1, expected a number above 0, or 0 for none");
+  CHECK_THROWS_AS(capped(nan), tenon::error);
+  CHECK(tenon_test::text_of<tenon::error>([&] { scaled_dot_product_attention(x, x, x, {.scale = nan}); }) ==
+        "scaled_dot_product_attention: scale NaN, expected a number, or 0 for 1 / sqrt(features)");
+}

@@ -31,7 +31,49 @@ auto make_attention_layer(bool is_training) {
   return layer;
 }
 
+/// Empty when the gradient of a mask of these extents agrees with differences.
+template <class Extents>
+std::string mask_difference(const Extents& extents) {
+  nn::multihead_attention<6, 2, batch_first, tenon::host, double> layer;
+  layer.initialise(1);
+  const auto x = tenon_test::drawn(rank<3>(2, 3, 6), 2);
+  auto mask = tenon_test::drawn(extents, 3);
+  const auto value = [&] {
+    return static_cast<double>(tenon::sum(layer.forward(x, x, x, mask) * tenon_test::weights_of(x.shape())));
+  };
+  (void)value();
+  const tenon::tensor<double, rank<3>> seed(tenon_test::weights_of(x.shape()));
+  tenon::tensor<double, Extents> of_mask(extents);
+  const nn::not_wanted none{};
+  layer.backward(x, x, x, mask, seed, none, none, none, none, of_mask.write_view());
+  return tenon_test::difference_from_slopes(mask, of_mask, value, 1e-6, 1e-5);
+}
+
 }  // namespace
+
+TEST_CASE("gradients of masks are sums over the axes along which they repeat", "[attention]") {
+  CHECK(mask_difference(rank<4>(2, 2, 3, 3)) == "");
+  CHECK(mask_difference(rank<4>(1, 2, 3, 3)) == "");
+  CHECK(mask_difference(rank<4>(2, 1, 3, 3)) == "");
+  CHECK(mask_difference(rank<4>(2, 1, 1, 3)) == "");
+  CHECK(mask_difference(rank<4>(1, 1, 1, 1)) == "");
+  CHECK(mask_difference(tenon::shape<2, 1, 1, 3>()) == "");
+  CHECK(mask_difference(rank<3>(2, 3, 3)) == "");
+  CHECK(mask_difference(rank<3>(2, 1, 1)) == "");
+  CHECK(mask_difference(rank<2>(3, 3)) == "");
+  CHECK(mask_difference(rank<2>(1, 3)) == "");
+  CHECK(mask_difference(rank<1>(3)) == "");
+}
+
+TEST_CASE("attention of no batches has gradients of 0", "[attention]") {
+  nn::multihead_attention<6, 2, batch_first, tenon::host, double> layer;
+  layer.initialise(1);
+  const tenon::tensor<double, rank<3>> none(rank<3>(0, 5, 6));
+  tenon::tensor<double, rank<3>> of_none(none.shape());
+  CHECK(numbers_of(layer.forward(none)).empty());
+  layer.backward(none, none, none, of_none.write_view());
+  CHECK(numbers_of(layer.in_proj_bias.gradient) == std::vector<double>(18, 0.0));
+}
 
 TEST_CASE("gradients of self-attention agree with differences", "[attention]") {
   CHECK(layer_difference(rank<3>(3, 2, 4), nn::multihead_attention<4, 2, batch_first, tenon::host, double>()) == "");

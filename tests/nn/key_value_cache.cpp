@@ -116,6 +116,25 @@ TEST_CASE("what does not fit a cache is refused, and the cache stays as it was",
   CHECK(seen.places() == 1);
 }
 
+TEST_CASE("a call that throws, and a move, leave no places behind", "[key_value_cache]") {
+  nn::key_value_cache<> seen(8);
+  const auto k = drawn_heads(2, 1);
+  const tenon::tensor<float, rank<4>> of_fewer_heads = tenon::zeros<float>({2, 2, 2, 5}), wide({2, 3, 2, 6});
+  CHECK_THROWS_AS(seen.attend(of_fewer_heads, k, k), tenon::shape_error);
+  CHECK(seen.places() == 0);
+  seen.append(k, k);
+  CHECK_THROWS_AS(seen.attend(wide, k, k), tenon::shape_error);
+  CHECK(seen.places() == 2);
+  nn::key_value_cache<> moved = std::move(seen);
+  CHECK(moved.places() == 2);
+  CHECK(numbers_of(moved.keys()) == numbers_of(k));
+  CHECK(seen.places() == 0);
+  seen.append(k, k);
+  seen = std::move(moved);
+  CHECK(seen.places() == 2);
+  CHECK(moved.places() == 0);
+}
+
 TEST_CASE("a layer with a cache looks back, and has no gradients", "[key_value_cache]") {
   nn::multihead_attention<6, 3, nn::multihead_attention_options{.batch_first = true}> layer;
   layer.initialise(1);

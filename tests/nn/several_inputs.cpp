@@ -53,6 +53,18 @@ TEST_CASE("queries that attend to keys and values of their own", "[several_input
   CHECK(call_difference(layer, loss, query, key, value) == "");
 }
 
+TEST_CASE("keys of one batch beside queries of several", "[several_inputs]") {
+  attention layer;
+  layer.initialise(1);
+  auto query = drawn(rank<3>(2, 2, 4), 1), key = drawn(rank<3>(3, 1, 4), 2), value = drawn(rank<3>(3, 1, 4), 3);
+  auto bias = drawn(rank<2>(2, 3), 5);
+  const auto weights = drawn(rank<3>(2, 2, 4), 4);
+  const auto loss = [&](const auto& q, const auto& k, const auto& v) { return tenon::sum(layer(q, k, v) * weights); };
+  CHECK(call_difference(layer, loss, query, key, value) == "");
+  const auto with_bias = [&](const auto& mask) { return tenon::sum(layer(query, key, value, mask) * weights); };
+  CHECK(call_difference(layer, with_bias, bias) == "");
+}
+
 TEST_CASE("masks, of one input and of several", "[several_inputs]") {
   attention layer;
   layer.initialise(1);
@@ -65,6 +77,9 @@ TEST_CASE("masks, of one input and of several", "[several_inputs]") {
     return tenon::sum(layer(in, in, in, mask) * weights);
   };
   CHECK(call_difference(layer, with_bias, x, bias) == "");
+  auto of_heads = drawn(rank<3>(2, 1, 3), 5);
+  const auto of_itself = [&](const auto& in, const auto& mask) { return tenon::sum(layer(in, mask) * weights); };
+  CHECK(call_difference(layer, of_itself, x, of_heads) == "");
 }
 
 TEST_CASE("a bilinear layer that is called twice", "[several_inputs]") {

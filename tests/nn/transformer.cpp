@@ -25,6 +25,25 @@ TEST_CASE("gradients of encoder layers agree with differences", "[transformer]")
   CHECK(tenon_test::pass_difference(extents, behind) == "");
 }
 
+TEST_CASE("encoder layers take a mask, as attention does", "[transformer]") {
+  const auto check = [](auto layer, auto x) {
+    layer.initialise(3);
+    auto mask = tenon_test::drawn(rank<4>(2, 1, 1, 3), 5);
+    const auto weights = tenon::evaluated_tensor(tenon_test::weights_of(x.shape()));
+    const auto variable = tenon::variable(mask);
+    tenon::backward(tenon::sum(layer(x, variable) * weights));
+    const tenon::no_grad in_use;
+    const auto value = [&] { return static_cast<double>(tenon::sum(layer(x, mask) * weights)); };
+    CHECK(tenon_test::difference_from_slopes(mask, variable.gradient(), value, 1e-6, 1e-5) == "");
+    CHECK(tenon_test::difference(numbers_of(layer(x, mask > 100)), numbers_of(layer(x)), 1e-12) == "");
+    CHECK(numbers_of(layer(x, tenon::arange<int>(3) == 2)) != numbers_of(layer(x)));
+  };
+  check(nn::transformer_encoder_layer<4, 2, 6, nn::gelu, norms_before, tenon::host, double>(),
+        tenon_test::drawn(rank<3>(2, 3, 4), 8));
+  check(nn::transformer_encoder_layer<4, 2, 6, nn::silu, norms_behind, tenon::host, double>(),
+        tenon_test::drawn(rank<3>(3, 2, 4), 8));
+}
+
 TEST_CASE("parameters have PyTorch's names", "[transformer]") {
   const auto names_of = [](auto layer) {
     std::string names;

@@ -164,7 +164,7 @@ struct attention_kernel {
   Factor factor;
   Epilogue epilogue;
   attention_options options;
-  number scale;
+  score_rule<number> rule;
   int value_columns;  // of a block, whole tiles
 
   int shared_bytes() const {
@@ -277,7 +277,7 @@ struct attention_kernel {
     const bool is_seen = row < extents.rows && key_number < extents.depth &&
                          (!options.is_causal || key_number <= row + options.first_query);
     if (!is_seen) return -infinity<number>();
-    score = score_rule<number>{scale, static_cast<number>(options.softcap)}(score);
+    score = rule(score);
     if constexpr (HasBias) score += static_cast<number>(place.bias.value(row, key_number));
     return score;
   }

@@ -25,7 +25,7 @@ bool lie_along_depth(const Operands&... operands) {
 }
 template <class Node>
 score_powers score_powers_of(const Node& node) {
-  const score_rule<float> rule{static_cast<float>(node.scale()), node.options.softcap};
+  const score_rule<float> rule{static_cast<float>(node.scale()), static_cast<float>(node.options.softcap)};
   return {rule, node.options, Node::has_bias || rule.softcap != 0 || rule.scale < 0};
 }
 
@@ -52,6 +52,7 @@ template <class Space, class Target, class E, class Node>
 void run_attention_kernel(const Target& target, const E& node, const Node& inner) {
   using unit = typename attention_units<typename Node::element>::unit;
   using element = typename unit::element;
+  using number = typename unit::accumulator;
   const auto extents = extents_of_product(inner);
   const index queries = extents.rows, keys = extents.depth, features = inner.features();
   const auto query = make_operand<element, operand_side::left>(operand_matrix<0>(inner), queries, features);
@@ -86,7 +87,7 @@ void run_attention_kernel(const Target& target, const E& node, const Node& inner
                            factor,
                            epilogue,
                            inner.options,
-                           static_cast<typename unit::accumulator>(inner.scale()),
+                           {static_cast<number>(inner.scale()), static_cast<number>(inner.options.softcap)},
                            static_cast<int>(tiles_of_block) * kernel_type::tile_columns};
   const index blocks = kernel.query_tiles() * extents.batch_count();
   launch<Space>(

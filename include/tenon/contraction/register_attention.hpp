@@ -83,7 +83,7 @@ struct score_powers {
     float slope = 1;
     if (has_rule) {
       score = rule(score);
-      if (options.softcap != 0) slope = 1 - (score / options.softcap) * (score / options.softcap);
+      if (rule.softcap != 0) slope = 1 - (score / rule.softcap) * (score / rule.softcap);
       score += value_at(bias, query, key, extents);
     }
     const bool is_seen = key < extents.depth && (!options.is_causal || key <= query + options.first_query);

@@ -13,9 +13,9 @@ namespace tenon {
 /// Options of attention, with PyTorch's names where it has them.
 struct attention_options {
   bool is_causal = false;  // query i sees the keys up to i + first_query
-  float scale = 0;         // of each score; 0: 1 / sqrt(features)
+  double scale = 0;        // of each score; 0: 1 / sqrt(features)
   index first_query = 0;   // where the first query stands among the keys: behind those of earlier steps
-  float softcap = 0;       // c tanh(score / c) in place of a score; 0: the score
+  double softcap = 0;      // c tanh(score / c) in place of a score; 0: the score
 
   bool operator==(const attention_options&) const = default;
 };
@@ -91,6 +91,15 @@ void check_attention(const Query& query, const Key& key, const Value& value) {
   }
 }
 
+inline void check_options(const attention_options& options) {
+  if (std::isnan(options.scale)) {
+    throw error(compose_text(attention_operation::name, ": scale NaN, expected a number, or 0 for 1 / sqrt(features)"));
+  }
+  if (options.softcap >= 0) return;
+  throw error(compose_text(attention_operation::name, ": softcap ", options.softcap,
+                           ", expected a number above 0, or 0 for none"));
+}
+
 }  // namespace detail
 
 /// Queries [..., l, e], keys [..., s, e], values [..., s, v], what is added to scores [..., l, s], and what weights are
@@ -126,7 +135,7 @@ struct attention {
   index depth() const { return keys(); }
   /// What each product of a query and a key is multiplied by.
   double scale() const {
-    if (options.scale != 0) return static_cast<double>(options.scale);
+    if (options.scale != 0) return options.scale;
     return features() == 0 ? 1 : 1 / std::sqrt(static_cast<double>(features()));  // without features all scores are 0
   }
   /// This node on other operands of the same extents.
@@ -172,7 +181,7 @@ template <class Query, class Key, class Value, class Bias, class Factor = scalar
 auto make_attention(const Query& query, const Key& key, const Value& value, const Bias& bias,
                     const attention_options& options, const Factor& factor = {1.0f}) {
   using node = attention<Query, Key, Value, Bias, Factor>;
-  check_attention(query.shape(), key.shape(), value.shape());
+  check_options(options), check_attention(query.shape(), key.shape(), value.shape());
   const index queries = query.shape().extent(Query::shape_type::rank - 2);
   const index keys = key.shape().extent(Key::shape_type::rank - 2);
   check_mask(bias.shape(), queries, keys), check_mask(factor.shape(), queries, keys);
@@ -233,7 +242,7 @@ auto make_attention(const Query& query, const Key& key, const Value& value, cons
 /// extents   [..., l, e], [..., s, e], [..., s, v], mask [..., l, s] -> [..., l, v]; batches repeat as in matmul
 /// types     floating; half and bfloat16 accumulate in float
 /// dropout   attention_dropout{.p = 0.1, .seed = step} as a last argument leaves out weights
-/// throws    shape_error naming operand, axis and both extents
+/// throws    shape_error naming operand, axis and both extents; error for a scale or a cap that is none
 /// cost      one kernel, with what is done to operands, mask and result; no scores in memory
 /// source    Dao, Fu, Ermon, Rudra, Ré 2022 (FlashAttention); Milakov, Gimelshein 2018 for the softmax in one pass
 template <tensor_operand QueryOperand, tensor_operand KeyOperand, tensor_operand ValueOperand,

@@ -196,16 +196,16 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   }
 
   /// Leaves the gradients of the parameters and writes that of the input to `destination`.
-  template <class Input, class Output, class Gradient, class Destination, class Mask = float>
+  template <class Input, class Output, class Gradient, class Destination, class Mask = float,
+            class MaskGradient = not_wanted>
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination,
-                const Mask& mask = no_mask) {
+                const Mask& mask = no_mask, const MaskGradient& to_mask = {}) {
     const auto rows = in_use().gradients[0].resize(in_use().projected[0].current().shape());
-    attend_backward(mask, gradient, {{rows_of(rows, 0), rows_of(rows, 1), rows_of(rows, 2)}}, not_wanted{},
-                    not_wanted{});
+    attend_backward(mask, gradient, {{rows_of(rows, 0), rows_of(rows, 1), rows_of(rows, 2)}}, not_wanted{}, to_mask);
     project_whole_backward(as_node(input), rows, destination);
   }
   /// The same with several inputs. `average_gradient` is the gradient of the averaged weights; the gradient of a mask
-  /// [query, key] goes to `to_mask`. Both may be not_wanted.
+  /// goes to `to_mask`, summed over what the mask repeats along. Both may be not_wanted.
   template <class Query, class Key, class Value, class Mask, class Gradient, class QueryGradient, class KeyGradient,
             class ValueGradient, class AverageGradient = not_wanted, class MaskGradient = not_wanted>
   void backward(const Query& query, const Key& key, const Value& value, const Mask& mask, const Gradient& gradient,
@@ -237,10 +237,10 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
             const Gradient& gradient, const ToQuery& q, const ToKey& k, const ToValue& v, const ToMask& m) {
     backward(query, key, value, mask, gradient, q, k, v, not_wanted{}, m);
   }
-  template <class Input, class Mask, class Output, class Gradient, class To>
+  template <class Input, class Mask, class Output, class Gradient, class To, class ToMask>
   void pull(const Input& input, const Mask& mask, const Output& output, const Gradient& gradient, const To& to,
-            not_wanted) {
-    backward(input, output, gradient, to, mask);
+            const ToMask& m) {
+    backward(input, output, gradient, to, mask, m);
   }
 
  private:
@@ -258,7 +258,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   /// Part `part` of rows [., ., features], each part of `embed_dim` features.
   part_rows rows_of(const view<T, rank<3>, Space>& rows, int part) const {
     const index first = rows.extent(0), second = rows.extent(1), step = rows.extent(2);
-    T* const data = rows.data() + part * embed_dim;
+    T* const data = rows.data() == nullptr ? nullptr : rows.data() + part * embed_dim;
     if constexpr (known_options.batch_first) return {data, first, second, second * step, step};
     else return {data, second, first, step, second * step};
   }
@@ -356,16 +356,18 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     const view<T, rank<3>, Space> whole(of_rows.data(), rank<3>(of_rows.shape().to_array()));
     const auto of_heads = heads(rows_of(whole, 0));
     with_node(mask, [&](const auto& last) {
+      const detail::batch_gradients<T, Space> all({{heads(to[0]), heads(to[1]), heads(to[2])}}, last.shape().extent(0));
       if constexpr (is_wanted<AverageGradient> || is_wanted<MaskGradient>) {
-        pull_weights(last, of_heads, to, average_gradient, to_mask);
+        pull_weights(last, of_heads, all.of, average_gradient, to_mask);
       } else {
-        write_attention_gradients(last, as_node(of_heads), heads(to[0]), heads(to[1]), heads(to[2]));
+        write_attention_gradients(last, as_node(of_heads), all.of[0], all.of[1], all.of[2]);
       }
+      all.sum_up();
     });
   }
   /// The same by way of all weights in memory.
   template <class Node, class OfHeads, class AverageGradient, class MaskGradient>
-  void pull_weights(const Node& last, const OfHeads& of_heads, const array<part_rows, 3>& to,
+  void pull_weights(const Node& last, const OfHeads& of_heads, const array<view<T, rank<4>, Space>, 3>& to,
                     const AverageGradient& average_gradient, const MaskGradient& to_mask) {
     const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
     const auto products = matmul(of_heads, transpose(heads(in_use().parts[2])));
@@ -381,10 +383,10 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
         return exponents_of(products);
       }
     }();
-    if constexpr (is_wanted<MaskGradient>) to_mask = sum(exponents, drop<0, 1>);
-    heads(to[0]) = matmul(exponents, heads(in_use().parts[1])) * last.scale();
-    heads(to[1]) = matmul(transpose(exponents), heads(in_use().parts[0])) * last.scale();
-    heads(to[2]) = matmul(transpose(tenon::detail::with_factor(last, as_node(weights))), of_heads);
+    if constexpr (is_wanted<MaskGradient>) detail::write_mask_gradient(exponents, to_mask);
+    to[0] = matmul(exponents, heads(in_use().parts[1])) * last.scale();
+    to[1] = matmul(transpose(exponents), heads(in_use().parts[0])) * last.scale();
+    to[2] = matmul(transpose(tenon::detail::with_factor(last, as_node(weights))), of_heads);
   }
 
   std::uint64_t seed_ = 0, step_ = 0;  // of what dropout draws

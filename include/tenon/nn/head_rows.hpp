@@ -8,6 +8,7 @@
 #include <tenon/core/buffer.hpp>
 #include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
+#include <vector>
 
 namespace tenon::nn::detail {
 
@@ -33,6 +34,58 @@ auto bias_of_blocks(const Mask& mask) {
     return mask;
   }
 }
+
+/// Writes the gradient of a mask that repeated over exponents [batch, head, query, key]: theirs, summed over the axes
+/// which the mask lacks, or of which it has 1, whether types know that or the run alone.
+template <class Exponents, class Mask>
+void write_mask_gradient(const Exponents& of_exponents, const Mask& to_mask) {
+  constexpr int missing = Exponents::rank - Mask::rank;
+  static_assert(missing >= 0, "tenon: a mask of multihead_attention repeats over [batch, head, query, key]");
+  auto extents = filled_array<Exponents::rank>(index{1});
+  array<index, Exponents::rank> strides{};
+  std::vector<int> repeated;
+  for (int axis = 0; axis < Exponents::rank; ++axis) {
+    const int own = axis - missing;
+    if (own >= 0) extents[axis] = to_mask.extent(own), strides[axis] = to_mask.strides()[own];
+    if (extents[axis] == 1) repeated.push_back(axis);
+  }
+  using whole_shape = rank<Exponents::rank>;
+  const view<typename Mask::element, whole_shape, typename Mask::space> whole(to_mask.data(), whole_shape(extents),
+                                                                              strides);
+  whole = sum(of_exponents, axes(repeated));
+}
+
+/// Gradients of queries, keys and values, written for all batches. Where there was one batch for several, theirs add
+/// up.
+template <class T, memory_space Space>
+class batch_gradients {
+ public:
+  using heads_view = view<T, rank<4>, Space>;
+
+  batch_gradients(const array<heads_view, 3>& to, index batches)
+      : to_(to), of{{place(0, batches), place(1, batches), place(2, batches)}} {}
+
+  void sum_up() const {
+    for (int part = 0; part < 3; ++part) {
+      if (of[part].shape() != to_[part].shape()) to_[part] = sum(of[part], axis<0>);
+    }
+  }
+
+ private:
+  heads_view place(int part, index batches) {
+    auto extents = to_[part].shape().to_array();
+    if (extents[0] == batches) return to_[part];
+    extents[0] = batches;
+    apart_[part] = tensor<T, rank<4>, Space>(rank<4>(extents));
+    return apart_[part].write_view();
+  }
+
+  array<heads_view, 3> to_;
+  array<tensor<T, rank<4>, Space>, 3> apart_;
+
+ public:
+  array<heads_view, 3> of;  // where to write them
+};
 
 /// What the gradients of a call of attention need: projections, what was attended to, and which dropout was drawn.
 template <dtype T, index Embed, memory_space Space>

@@ -6,6 +6,7 @@
 
 #include <tenon/nn/attention.hpp>
 #include <tenon/nn/call.hpp>
+#include <utility>
 
 namespace tenon::nn {
 
@@ -22,6 +23,19 @@ class key_value_cache {
  public:
   explicit key_value_cache(index capacity) : capacity_(capacity) {
     if (capacity < 1) throw error(compose_text("key_value_cache: capacity ", capacity, ", expected at least 1"));
+  }
+
+  key_value_cache(const key_value_cache&) = default;
+  /// What was moved from has read no places.
+  key_value_cache(key_value_cache&& other) noexcept
+      : keys_(std::move(other.keys_)),
+        values_(std::move(other.values_)),
+        capacity_(other.capacity_),
+        places_(std::exchange(other.places_, 0)) {}
+  key_value_cache& operator=(key_value_cache other) noexcept {
+    keys_ = std::move(other.keys_), values_ = std::move(other.values_);
+    capacity_ = other.capacity_, places_ = other.places_;
+    return *this;
   }
 
   index capacity() const { return capacity_; }
@@ -51,10 +65,23 @@ class key_value_cache {
   /// own. Options are those of attention; causality is set here.
   template <tensor_operand Query, tensor_operand Keys, tensor_operand Values>
   auto attend(const Query& query, const Keys& new_keys, const Values& new_values, attention_options options = {}) {
-    append(new_keys, new_values);
-    options.is_causal = true;
-    options.first_query = places_ - new_keys.shape().extent(2);
-    return scaled_dot_product_attention(query, keys(), values(), options);
+    return attempt([&] {
+      append(new_keys, new_values);
+      options.is_causal = true;
+      options.first_query = places_ - new_keys.shape().extent(2);
+      return scaled_dot_product_attention(query, keys(), values(), options);
+    });
+  }
+  /// What `body()` returns. Where it throws, the places that it kept are forgotten.
+  template <class Body>
+  auto attempt(const Body& body) {
+    const index before = places_;
+    try {
+      return body();
+    } catch (...) {
+      places_ = before;
+      throw;
+    }
   }
 
  private:
@@ -121,8 +148,10 @@ struct layer_caller<multihead_attention_layer<Embed, Heads, Settings, Space, T>,
     const tenon::detail::step_link<value_step> link(&step);
     const auto seen = step.value(rows_shape(extents));
     const view<T, rank<3>, Space> whole(seen.data(), rank<3>(extents));
-    layer.heads_of(whole, 0) = cache.attend(part(0), part(1), part(2));
-    return layer.out_proj(traced(traced_leaf<T, rows_shape, Space>{seen, {link}}));
+    return cache.attempt([&] {
+      layer.heads_of(whole, 0) = cache.attend(part(0), part(1), part(2));
+      return layer.out_proj(traced(traced_leaf<T, rows_shape, Space>{seen, {link}}));
+    });
   }
 
  private:

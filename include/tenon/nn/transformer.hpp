@@ -11,6 +11,7 @@
 #include <tenon/nn/combinators.hpp>
 #include <tenon/nn/dropout.hpp>
 #include <tenon/nn/norm.hpp>
+#include <tenon/nn/several_inputs.hpp>
 
 namespace tenon::nn {
 
@@ -77,7 +78,8 @@ struct encoder_parts {
 }  // namespace detail
 
 /// Self-attention, then two linear layers with an activation between, each within a residual block with dropout and a
-/// norm: for inputs [length, batch, Features], or [batch, length, Features].
+/// norm: for inputs [length, batch, Features], or [batch, length, Features]. A mask may follow, as that of
+/// multihead_attention: `layer(x, mask)`.
 /// parameters  self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, as in torch.nn.TransformerEncoderLayer
 /// extents     those of the input
 /// source      Vaswani and others 2017; Xiong and others 2020 for norms before
@@ -94,6 +96,26 @@ struct encoder_layer : detail::encoder_parts<Features, Heads, Hidden, Activation
       encoder_layer<Features, Heads, Hidden, Activation, Settings, space_after<To, Space>, element_after<To, T>>;
 
   encoder_layer() : network(parts::made()) {}
+
+  using network::operator();
+  template <tensor_operand Operand, tensor_operand Mask>
+  auto operator()(Operand&& operand, const Mask& mask) {
+    const auto& input = detail::settled_input(std::forward<Operand>(operand));
+    return attempt_forward(*this, [&] {
+      const auto attended = [&](auto& self_attn, auto& left_out, const auto& from) {
+        return detail::settled(input + left_out(self_attn(from, mask)));
+      };
+      if constexpr (parts::options.norm_first) {
+        auto& [first, second] = this->layers;
+        auto& [norm1, self_attn, left_out] = first.layers;
+        return second(attended(self_attn, left_out, norm1(input)));
+      } else {
+        auto& [first, norm1, second, norm2] = this->layers;
+        auto& [self_attn, left_out] = first.layers;
+        return detail::settled(norm2(second(norm1(attended(self_attn, left_out, input)))));
+      }
+    });
+  }
 
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
