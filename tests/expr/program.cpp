@@ -43,11 +43,6 @@ std::vector<double> walk_node(const Node& node) {
   return walk<rank>(node.template lower<0>(tenon::identity_map<rank>()), node.shape().to_array());
 }
 
-struct plus_position {
-  using element = float;
-  TENON_HOST_DEVICE float operator()(tenon::index offset) const { return static_cast<float>(offset) * 10; }
-};
-
 struct numbered_slots {
   template <int Slot>
   TENON_HOST_DEVICE float value(tenon::index i) const {
@@ -76,11 +71,6 @@ TEST_CASE("16-bit elements are read as float, bool as itself", "[program]") {
   STATIC_REQUIRE(std::is_same_v<bool_source::value_type, bool>);
   const tenon::half memory[4] = {1.0f, -2.5f, 0.0f, 65504.0f};
   CHECK(walk<1>(half_source{memory, {{1}}}, array<tenon::index, 1>{{4}}) == std::vector<double>{1, -2.5, 0, 65504});
-}
-
-TEST_CASE("generated values depend on the affine offset", "[program]") {
-  const tenon::generated_source<plus_position, 2> source{{}, 3, {{100, -1}}};
-  CHECK(walk<2>(source, array<tenon::index, 2>{{2, 4}}) == std::vector<double>{30, 20, 10, 0, 1030, 1020, 1010, 1000});
 }
 
 TEST_CASE("operations convert each operand to the type they compute in", "[program]") {

@@ -234,7 +234,8 @@ TEST_CASE("extents that do not fit are refused", "[solve]") {
   CHECK(text_of<tenon::shape_error>([&] { (void)tenon::solve(square, vectors); }) ==
         "solve: right side: axis 1: extent 5, expected 3 (operands [2, 3, 3] and [2, 5])");
   CHECK(text_of<tenon::shape_error>([&] { (void)tenon::solve_triangular(square, four); }) ==
-        "solve_triangular: axis 0: extents 2 and 4 differ, expected equal or one of them 1 (operands [2, 3, 3] and [4, 3, 3])");
+        "solve_triangular: axis 0: extents 2 and 4 differ, expected equal or one of them 1 (operands [2, 3, 3] and [4, "
+        "3, 3])");
 }
 #endif
 

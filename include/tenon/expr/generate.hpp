@@ -7,6 +7,7 @@
 #include <cmath>
 #include <tenon/base/checked_arithmetic.hpp>
 #include <tenon/device/simd_integer.hpp>
+#include <tenon/expr/generated_source.hpp>
 #include <tenon/expr/node.hpp>
 
 namespace tenon {

@@ -126,7 +126,6 @@ struct uniform_generator {
   static constexpr index together = detail::draws_per_block<number>;
   std::uint64_t seed;
   number low, high;
-
   TENON_HOST_DEVICE array<std::uint32_t, 4> block(std::uint64_t position) const {
     return philox_bits(seed, position, detail::random_stream::uniform + detail::stream_of_numbers<T>);
   }
@@ -148,7 +147,6 @@ struct normal_generator {
   static constexpr index together = detail::draws_per_block<number>;
   std::uint64_t seed;
   number centre, deviation;
-
   TENON_HOST_DEVICE array<std::uint32_t, 4> block(std::uint64_t position) const {
     return philox_bits(seed, position, detail::random_stream::normal + detail::stream_of_numbers<T>);
   }

@@ -1,0 +1,103 @@
+// tenon/expr/generated_source.hpp: the source of values that are computed from their position.
+// Random numbers are drawn by blocks of bits, which neighbours share.
+// Floor 2: may include base, core, device, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <tenon/expr/program.hpp>
+
+#if defined(__clang__)
+#pragma clang diagnostic push  // as in program.hpp
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+
+namespace tenon {
+
+/// Generators whose neighbours are made of one block of random bits: positions from a multiple of `together` on.
+template <class Generator>
+concept drawn_by_blocks = requires { Generator::together; };
+
+/// A function of positions `stride` apart, from `base` on.
+template <class Generator>
+struct generated_cursor {
+  using value_type = compute_type<typename Generator::element>;
+  static constexpr int cost = 2;
+  static constexpr int widest = simd::lane_bytes<value_type>;
+  Generator generator;
+  index base, stride;
+
+  constexpr bool is_adjacent() const { return true; }
+  template <class U>
+  TENON_INLINE constexpr bool reads_disjoint_from(const U*, index) const {
+    return true;
+  }
+  template <class Slots>
+  TENON_HOST_DEVICE TENON_INLINE constexpr value_type value(index i, const Slots&) const {
+    if constexpr (drawn_by_blocks<Generator>) {
+      const index position = base + i * stride;
+      return static_cast<value_type>(generator.of_block(
+          generator.block(static_cast<std::uint64_t>(position) / Generator::together), position % Generator::together));
+    } else {
+      return static_cast<value_type>(generator(base + i * stride));
+    }
+  }
+  template <int Width, class Access, class Slots>
+  TENON_INLINE constexpr auto pack(index i, Access, const Slots& slots) const {
+    if constexpr (requires { generator.is_certain(); }) {
+      if (generator.is_certain()) return simd::broadcast<value_type, Width>(value(0, slots));
+    }
+    if constexpr (drawn_by_blocks<Generator> && Width > 1) {
+      if (stride == 1) return neighbours<Width>(base + i);
+    }
+    return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
+  }
+  /// The values at `Width` positions from `first` on; each block is drawn once.
+  template <int Width>
+  TENON_INLINE constexpr auto neighbours(index first) const {
+    constexpr int together = static_cast<int>(Generator::together), most = (Width + together - 2) / together + 1;
+    const int skipped = static_cast<int>(first % together), count = (skipped + Width - 1) / together + 1;
+    array<decltype(generator.block(0)), most> blocks;
+    for (int number = 0; number < count; ++number) {
+      blocks[number] = generator.block(static_cast<std::uint64_t>(first / together + number));
+    }
+    return simd::generate<value_type, Width>([&](index lane) {
+      const int place = skipped + static_cast<int>(lane);
+      return static_cast<value_type>(generator.of_block(blocks[place / together], place % together));
+    });
+  }
+  template <class Visitor>
+  void visit(Visitor& visitor) {
+    visitor(base, stride);
+  }
+};
+
+/// A function of a position that moves affinely with the iteration: `generator(base + sum(position * stride))`.
+template <class Generator, int Rank>
+struct generated_source {
+  using value_type = compute_type<typename Generator::element>;
+  static constexpr int source_count = 1;
+  static constexpr bool visits_all_reads = true;
+  Generator generator;
+  index base;
+  array<index, Rank> stride;
+
+  using cursor = generated_cursor<Generator>;
+
+  TENON_HOST_DEVICE TENON_INLINE constexpr cursor at(const array<index, Rank>& position) const {
+    index offset = base;
+    for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
+    return {generator, offset, Rank == 0 ? 0 : stride[Rank - 1]};
+  }
+  constexpr bool is_flat(const array<index, Rank>& extents) const { return strides_are_flat(stride, extents); }
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) {
+    visitor(stride, base);
+  }
+};
+
+}  // namespace tenon
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
