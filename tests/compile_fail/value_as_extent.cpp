@@ -1,4 +1,5 @@
 // expect: tenon: an extent is a whole number; one value stands behind its extent
+// lines: 7: g++ shows the constructor behind the statement
 // tests/compile_fail/value_as_extent.cpp: a single value in braces, where an extent is read.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

@@ -81,11 +81,12 @@ TEST_CASE("a total length below the longest sequence is refused", "[packed_seque
   CHECK(nn::pad_packed_sequence(packed, {.total_length = 5}).sequences.shape() == rank<3>(5, 2, 1));
 }
 
-TEST_CASE("lengths that do not fit are refused", "[packed_sequence]") {
+TEST_CASE("lengths are of any integers; those that do not fit are refused", "[packed_sequence]") {
   const auto x = tenon_test::counting<float>(rank<3>(3, 2, 1));
   const auto text = [&](const std::vector<tenon::index>& lengths) {
     return tenon_test::text_of<tenon::shape_error>([&] { (void)nn::pack_padded_sequence(x, lengths); });
   };
+  CHECK(numbers_of(nn::pack_padded_sequence(x, std::vector<int>{2, 1}).rows) == std::vector<double>{0, 1, 2});
   CHECK(text({3}) == "pack_padded_sequence: lengths: 1 of them, expected 2 as sequences in the batch");
   CHECK(text({4, 1}) == "pack_padded_sequence: lengths: 4, expected at least 1 and at most the 3 time steps");
   CHECK(text({1, 0}) == "pack_padded_sequence: lengths: 0, expected at least 1 and at most the 3 time steps");

@@ -247,3 +247,20 @@ TEST_CASE("what does not fit a recurrent layer is refused", "[recurrent]") {
   CHECK(text([&] { layer.backward(x); }) == "rnn: gradient: extents [5, 2, 3], expected [5, 2, 4]");
   CHECK(text([] { nn::rnn<3>(4, 5); }) == "rnn: input features: 4, expected 3 as its type says");
 }
+
+TEST_CASE("states and gradients of packed sequences have as many sequences as were packed", "[recurrent]") {
+  nn::rnn<3, 4> layer;
+  layer.initialise(0);
+  const auto x = drawn<tenon::host>(rank<3>(4, 3, 3), 1), fewer = drawn<tenon::host>(rank<3>(1, 1, 4), 1),
+             more = drawn<tenon::host>(rank<3>(1, 5, 4), 1), fitting = drawn<tenon::host>(rank<3>(1, 3, 4), 1);
+  const auto text = [](auto statement) { return tenon_test::text_of<tenon::shape_error>(statement); };
+  for (const bool is_sorted : {true, false}) {
+    const std::vector<tenon::index> lengths =
+        is_sorted ? std::vector<tenon::index>{4, 2, 1} : std::vector<tenon::index>{1, 4, 2};
+    const auto packed = nn::pack_padded_sequence(x, lengths, {.enforce_sorted = is_sorted});
+    CHECK(text([&] { layer.forward(packed, fewer); }) == "rnn: hidden states: extents [1, 1, 4], expected [1, 3, 4]");
+    CHECK(text([&] { layer.forward(packed, more); }) == "rnn: hidden states: extents [1, 5, 4], expected [1, 3, 4]");
+    const auto seed = layer.forward(packed, fitting).sequence;
+    CHECK(text([&] { layer.backward(seed, more); }) == "rnn: hidden states: extents [1, 5, 4], expected [1, 3, 4]");
+  }
+}

@@ -42,4 +42,8 @@ TEST_CASE("states are all given or all zero", "[recurrent_checks]") {
   CHECK(text_of<tenon::shape_error>([&] {
           nn::detail::set_states<some_layer, 2, dyn>(hidden.write_view(), cell.write_view(), c, c);
         }) == "layer: hidden states: extents [2, 4], expected [2, 3]");
+  CHECK(text_of<tenon::shape_error>([&] {
+          nn::detail::set_states<some_layer, 2, dyn>(hidden.write_view(), cell.write_view(), h * 2.0f, h);
+        }) == "layer: cells: extents [2, 3], expected [2, 4]");
+  CHECK(tenon_test::numbers_of(hidden) == tenon_test::numbers_of(h));  // as before
 }

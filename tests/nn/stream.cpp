@@ -71,7 +71,10 @@ struct one_known_layer : nn::module<one_known_layer> {
 struct effect : nn::module<effect> {
   nn::lstm<1, 16> lstm;
   nn::linear<16, 1> head;
-  auto forward(const auto& x) { return head(lstm(x).sequence) + x; }
+  auto forward(const auto& x) {
+    const auto [sequence, hidden, cell] = lstm(x);
+    return head(sequence) + x;
+  }
 };
 
 /// Several layers, values that are read twice, norms, and a layer that is called twice and so keeps two states.
@@ -85,7 +88,7 @@ struct policy : nn::module<policy> {
   nn::dropout zeros{0.5};
   auto forward(const auto& x) {
     const auto features = zeros(tenon::gelu(norm(encoder(x))));
-    const auto once = memory(features).sequence;
+    const auto [once, hidden] = memory(features);
     const auto twice = memory(second_norm(once + features)).sequence;
     return std::tuple(tenon::tanh(actor(twice)), critic(twice * once));
   }

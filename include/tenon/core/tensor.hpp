@@ -50,6 +50,10 @@ class tensor {
     requires(rank == 1 && sizeof...(Numbers) > 1 && (std::convertible_to<Numbers, T> && ...))
   constexpr tensor(Numbers... values)
       : tensor(Shape(static_cast<index>(sizeof...(Numbers))), {detail::listed_value<T>(values).value...}) {}
+  /// A number with a fraction is no extent, and would read as one.
+  template <dtype Number>
+    requires(rank == 1 && is_floating<Number>)
+  tensor(Number) = delete;  // tenon: an extent is a whole number; one value stands behind its extent, x({1}, {0.5f})
   /// Some of them may be expressions without axes: `tensor<float, rank<1>> v = {sum(x), 1, max(x)}`.
   template <class... Numbers>
     requires(rank == 1 && sizeof...(Numbers) > 1 && !(dtype<Numbers> && ...) &&
@@ -160,6 +164,9 @@ class tensor {
     if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
     return *this;
   }
+  template <dtype Number>
+    requires(rank == 1)
+  tensor& operator=(Number (&&)[1]) = delete;  // tenon: one value stands behind its extent, as in x({1}, {0.5f})
   /// Like that of a view.
   constexpr unaliased<tensor&> noalias() { return unaliased<tensor&>(*this); }
 

@@ -28,6 +28,8 @@ namespace nn {
 
 template <class Op, int Arguments>
 struct activation;
+template <class Derived>
+struct module;
 
 /// A call of layers, one within the other, that has not run yet: an operand of expressions, whose value is computed
 /// when it is first used. Layers with parameters must outlive it.
@@ -197,6 +199,13 @@ struct layer_caller<Layer, Operand> {
 
 namespace detail {
 
+/// Whether a network is called as a function. A module is not asked: an error in its `forward` would read as a call that
+/// is not there, and sentences about other calls would follow.
+template <class Network, class... Operands>
+concept is_called_with =
+    std::is_base_of_v<module<Network>, Network> ||
+    requires(Network& network, Operands&&... operands) { network(std::forward<Operands>(operands)...); };
+
 /// What layers make one after another.
 template <class Operand>
 auto call_through(Operand&& operand) {
@@ -204,7 +213,7 @@ auto call_through(Operand&& operand) {
 }
 template <class Operand, class First, class... Rest>
 auto call_through(Operand&& operand, First& first, Rest&... rest) {
-  if constexpr (requires { first(std::forward<Operand>(operand)); }) {
+  if constexpr (is_called_with<First, Operand>) {
     return call_through(first(std::forward<Operand>(operand)), rest...);
   } else {
     return call_through(call_layer(first, std::forward<Operand>(operand)), rest...);

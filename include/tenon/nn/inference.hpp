@@ -336,7 +336,7 @@ class inference {
   }
   template <class... Leaves>
   auto called(const Leaves&... leaves) {
-    if constexpr (requires { (*network_)(traced(leaves)...); }) return (*network_)(traced(leaves)...);
+    if constexpr (detail::is_called_with<Network, decltype(traced(leaves))...>) return (*network_)(traced(leaves)...);
     else return detail::call_through(traced(leaves)..., *network_);
   }
   bool is_planned(const tuple<typename Inputs::shape_type...>& extents) const {

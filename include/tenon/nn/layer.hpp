@@ -10,6 +10,7 @@
 #include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/nn/forward_attempt.hpp>
+#include <tuple>
 
 namespace tenon::nn {
 
@@ -289,10 +290,25 @@ struct stateless {
   void visit_parameters(Visitor&&) {}
 };
 
+namespace detail {
+/// What nn::pack_padded_sequence returns.
+template <class Operand>
+inline constexpr bool has_packed_rows = requires(Operand& packed) { packed.rows, packed.layout; };
+/// A pair, a tuple, an array.
+template <class Operand>
+inline constexpr bool has_elements = requires { std::tuple_size<std::remove_cvref_t<Operand>>::value; };
+}  // namespace detail
+
 /// Calls a layer with operands; call.hpp and recurrent_call.hpp give the definitions.
 template <class Layer, class... Operands>
 struct layer_caller {
-  static_assert(must_hold<Layer>,
+  static constexpr bool are_packed = (false || ... || detail::has_packed_rows<Operands>);
+  static constexpr bool are_lists = (false || ... || detail::has_elements<Operands>);
+  static_assert(!are_packed || must_hold<Layer>,
+                "tenon: of a packed sequence this layer takes the rows, such as head(packed.rows)");
+  static_assert(!are_lists || must_hold<Layer>,
+                "tenon: a layer takes its operands one by one, such as lstm(x, hidden, cell); no pair, tuple or array");
+  static_assert(are_packed || are_lists || must_hold<Layer>,
                 "tenon: to call a layer like a function include <tenon/tenon.hpp>; if that is there, this layer "
                 "is not called with such operands");
 };

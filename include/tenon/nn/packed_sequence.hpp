@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <memory>
 #include <numeric>
 #include <tenon/expressions.hpp>
@@ -169,6 +170,12 @@ auto pack_padded_sequence(const Operand& padded, const std::vector<index>& lengt
       padded, [&](const auto& whole) { return rows.packed(whole); },
       [rows](const auto& seed) { return rows.padded(seed, 0); });
   return packed_sequence<std::remove_const_t<decltype(packed)>>{packed, rows.layout};
+}
+
+/// The same of lengths of another type.
+template <tensor_operand Operand, std::integral Number>
+auto pack_padded_sequence(const Operand& padded, const std::vector<Number>& lengths, const packing& options = {}) {
+  return pack_padded_sequence(padded, std::vector<index>(lengths.begin(), lengths.end()), options);
 }
 
 /// Padded sequences, and their lengths.

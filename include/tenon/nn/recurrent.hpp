@@ -151,7 +151,7 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     start(input);
     const auto values = network_.values();
     values.input = input.rows;
-    set_states<3>(values.hidden_before, values.cell_before, take(before, trusted(input.layout->sorted), axis<1>)...);
+    set_sorted_states(values.hidden_before, values.cell_before, *input.layout, before...);
     return attempt_forward(*this, [&] {
       run();
       const packed_sequence<const_view<2>> output{values.output, input.layout};
@@ -235,8 +235,7 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   flow pull(const packed_sequence<Rows>& gradient, bool wants_input, const States&... after) {
     const flow gradients = network_.gradients();
     detail::assign_equal<recurrent, dyn>("gradient", gradients.output, gradient.rows);
-    set_states<3>(gradients.hidden_after, gradients.cell_after,
-                  take(after, trusted(gradient.layout->sorted), axis<1>)...);
+    set_sorted_states(gradients.hidden_after, gradients.cell_after, *gradient.layout, after...);
     network_.backward(wants_input);
     return gradients;
   }
@@ -262,6 +261,14 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   template <int Rank, class... States>
   void set_states(const matrix& hidden, const matrix& cell, const States&... states) const {
     detail::set_states<recurrent, Gates::states, Hidden>(states_view<Rank>(hidden), states_view<Rank>(cell), states...);
+  }
+  /// The same of states in the order of the sequences before they were packed. `take` trusts its numbers, so the extents
+  /// are compared before.
+  template <class... States>
+  void set_sorted_states(const matrix& hidden, const matrix& cell, const packed_layout<Space>& layout,
+                         const States&... states) const {
+    detail::check_states<recurrent, Gates::states, Hidden>(states_view<3>(hidden), states_view<3>(cell), states...);
+    set_states<3>(hidden, cell, take(states, trusted(layout.sorted), axis<1>)...);
   }
   template <int Rank>
   const_view<Rank> read_only(const matrix& rows) const {

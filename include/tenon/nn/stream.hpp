@@ -13,7 +13,9 @@
 #include <tuple>
 #include <vector>
 
-namespace tenon::nn {
+namespace tenon {
+
+namespace nn {
 
 /// What the calls of a stream keep, in the order of the first sample.
 class stream_walk {
@@ -230,11 +232,44 @@ struct kept_by<stream_keeper> {
   }
 };
 
-/// What a recurrent layer of a stream makes: its output. Its states stay in the stream.
-template <class Value>
-struct stream_states {
-  Value sequence;
+/// Stands for the states of a recurrent layer of a stream, `auto [sequence, hidden] = gru(x)`. They stay in the stream, so
+/// a use of them does not compile.
+template <class Layer>
+struct state_in_stream {
+  static auto refuse_use() {  // its body is compiled where it is first used, before what follows from it
+    static_assert(must_hold<Layer>,
+                  "tenon: the states of a recurrent layer stay in its stream; read what it makes of a sample, such as "
+                  "lstm(x).sequence");
+  }
+  template <class Index>
+  auto operator[](const Index&) const {
+    refuse_use();
+  }
 };
+
+namespace detail {
+
+template <class Operand>
+inline constexpr bool is_state_in_stream = false;
+template <class Layer>
+inline constexpr bool is_state_in_stream<state_in_stream<Layer>> = true;
+
+}  // namespace detail
+
+template <class Layer, class Operand>
+  requires(detail::is_state_in_stream<std::remove_cvref_t<Operand>>)
+struct layer_caller<Layer, Operand> {
+  static auto call(Layer&, const Operand& state) { return state.refuse_use(); }
+};
+
+}  // namespace nn
+
+template <class Layer>
+auto as_node(const nn::state_in_stream<Layer>& state) {
+  state.refuse_use();
+}
+
+namespace nn {
 
 /// Calls layers with values of a stream.
 struct stream_keeper {
@@ -249,7 +284,11 @@ struct stream_keeper {
     static_assert((sizeof...(States) == 0 && detail::streamed<Layer>::exists) || must_hold<Layer>,
                   "tenon: a stream keeps the states of its recurrent layers; cells and states by hand do not stream");
     const auto value = detail::stream_calls::call(layer, as_node(std::forward<Operand>(operand)));
-    return stream_states<std::remove_const_t<decltype(value)>>{value};
+    using value_type = std::remove_const_t<decltype(value)>;
+    using state_type = state_in_stream<Layer>;
+    using result_type = recurrent_values<value_type, state_type, Layer::state_count>;
+    if constexpr (Layer::state_count == 1) return result_type{value, state_type{}};
+    else return result_type{value, state_type{}, state_type{}};
   }
   template <class Operand>
   static auto settled(Operand&& operand) {
@@ -320,13 +359,15 @@ class stream {
   }
   template <class Leaf>
   auto called(const Leaf& x) {
-    if constexpr (requires { (*network_)(x); }) return (*network_)(x);
+    if constexpr (detail::is_called_with<Network, const Leaf&>) return (*network_)(x);
     else return detail::call_through(x, *network_);
   }
   template <class Result>
   static auto result_of(const Result& result) {
     if constexpr (tensor_operand<Result>) {
       return detail::stream_calls::stored(as_node(result)).view();
+    } else if constexpr (detail::is_state_in_stream<Result>) {
+      result.refuse_use();
     } else {
       static_assert(
           detail::is_several<Result> || must_hold<Result>,
@@ -341,4 +382,6 @@ class stream {
   tensor<element, Sample, host> input_;
 };
 
-}  // namespace tenon::nn
+}  // namespace nn
+
+}  // namespace tenon
