@@ -1,6 +1,6 @@
 // expect: tenon: the states of a recurrent layer stay in its stream; read what it makes of a sample
 // lines: 17: the states are read in forward, which a sample calls
-// tests/compile_fail/stream_states.cpp: states of a recurrent layer of a stream, which have no place in it; all may be named.
+// tests/compile_fail/stream_states.cpp: states of a recurrent layer of a stream, which may be named and not read.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/nn/stream.hpp>
 #include <tenon/tenon.hpp>

@@ -72,8 +72,8 @@ struct effect : nn::module<effect> {
   nn::lstm<1, 16> lstm;
   nn::linear<16, 1> head;
   auto forward(const auto& x) {
-    const auto [sequence, hidden, cell] = lstm(x);
-    return head(sequence) + x;
+    const auto [made, hidden, cell] = lstm(x);
+    return head(made) + x;
   }
 };
 

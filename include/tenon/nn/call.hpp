@@ -199,8 +199,8 @@ struct layer_caller<Layer, Operand> {
 
 namespace detail {
 
-/// Whether a network is called as a function. A module is not asked: an error in its `forward` would read as a call that
-/// is not there, and sentences about other calls would follow.
+/// Whether a network is called as a function. A module is not asked: an error in its `forward` would read as a call
+/// that is not there, and sentences about other calls would follow.
 template <class Network, class... Operands>
 concept is_called_with =
     std::is_base_of_v<module<Network>, Network> ||

@@ -262,8 +262,8 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   void set_states(const matrix& hidden, const matrix& cell, const States&... states) const {
     detail::set_states<recurrent, Gates::states, Hidden>(states_view<Rank>(hidden), states_view<Rank>(cell), states...);
   }
-  /// The same of states in the order of the sequences before they were packed. `take` trusts its numbers, so the extents
-  /// are compared before.
+  /// The same of states in the order of the sequences before they were packed. `take` trusts its numbers, so the
+  /// extents are compared before.
   template <class... States>
   void set_sorted_states(const matrix& hidden, const matrix& cell, const packed_layout<Space>& layout,
                          const States&... states) const {

@@ -232,8 +232,8 @@ struct kept_by<stream_keeper> {
   }
 };
 
-/// Stands for the states of a recurrent layer of a stream, `auto [sequence, hidden] = gru(x)`. They stay in the stream, so
-/// a use of them does not compile.
+/// Stands for the states of a recurrent layer of a stream, `auto [sequence, hidden] = gru(x)`. They stay in the stream,
+/// so a use of them does not compile.
 template <class Layer>
 struct state_in_stream {
   static auto refuse_use() {  // its body is compiled where it is first used, before what follows from it
