@@ -13,7 +13,7 @@ namespace tenon {
 
 /// Operands are promoted, the result is bool. Signed integers and unsigned ones of 64 bits, which no type holds
 /// together, keep their types: they are compared as numbers.
-struct comparison : predicate {
+struct comparing : predicate {
   template <class... Operands>
   static constexpr bool is_mixed = std::is_same_v<promoted_element<Operands...>, std::int64_t> &&
                                    (std::is_same_v<typename Operands::element, std::uint64_t> || ...);
@@ -43,7 +43,7 @@ TENON_HOST_DEVICE TENON_INLINE constexpr auto compare_as_numbers(X x, Y y) {
 }  // namespace detail
 
 /// x == y
-struct equal_op : comparison {
+struct equal_op : comparing {
   static constexpr const char* name = "equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
@@ -57,7 +57,7 @@ struct equal_op : comparison {
 TENON_FUNCTION_OBJECT pointwise_function<equal_op> equal;
 
 /// x != y
-struct not_equal_op : comparison {
+struct not_equal_op : comparing {
   static constexpr const char* name = "not_equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
@@ -71,7 +71,7 @@ struct not_equal_op : comparison {
 TENON_FUNCTION_OBJECT pointwise_function<not_equal_op> not_equal;
 
 /// x < y
-struct less_op : comparison {
+struct less_op : comparing {
   static constexpr const char* name = "less";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
@@ -85,7 +85,7 @@ struct less_op : comparison {
 TENON_FUNCTION_OBJECT pointwise_function<less_op> less;
 
 /// x <= y
-struct less_equal_op : comparison {
+struct less_equal_op : comparing {
   static constexpr const char* name = "less_equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
@@ -99,7 +99,7 @@ struct less_equal_op : comparison {
 TENON_FUNCTION_OBJECT pointwise_function<less_equal_op> less_equal;
 
 /// x > y
-struct greater_op : comparison {
+struct greater_op : comparing {
   static constexpr const char* name = "greater";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
@@ -113,7 +113,7 @@ struct greater_op : comparison {
 TENON_FUNCTION_OBJECT pointwise_function<greater_op> greater;
 
 /// x >= y
-struct greater_equal_op : comparison {
+struct greater_equal_op : comparing {
   static constexpr const char* name = "greater_equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
