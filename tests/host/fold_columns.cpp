@@ -47,9 +47,9 @@ TEST_CASE("rows of states are combined as single states are", "[fold_columns]") 
 }
 
 TEST_CASE("columns of any length, and any number of them", "[fold_columns]") {
-  for (const tenon::index rows : {1, 3, 4, 5, 63, 64, 65, 130, 1000}) {
-    for (const tenon::index columns : {2, 15, 16, 33, 4095, 4097, 9000}) {
-      if (rows > 130 && columns > 33) continue;
+  for (const tenon::index rows : {1, 3, 4, 5, 31, 32, 63, 64, 65, 130, 1000, 5003}) {
+    for (const tenon::index columns : {2, 3, 5, 12, 15, 16, 33, 4095, 4097, 9000}) {
+      if ((rows > 130 && columns > 33) || (rows > 1000 && columns > 12)) continue;
       const auto x = random_matrix(rows, columns);
       const tenon::tensor<float, rank<1>> sums = tenon::sum(x, drop<0>), greatest = tenon::max(x, drop<0>);
       const tenon::tensor<tenon::index, rank<1>> where = tenon::argmax(x, drop<0>);
@@ -77,6 +77,56 @@ TEST_CASE("columns of any length, and any number of them", "[fold_columns]") {
   }
 }
 
+TEST_CASE("narrow columns have the same bits where their rows lie side by side and where they lie apart",
+          "[fold_columns]") {
+  for (const tenon::index columns : {2, 3, 7, 12, 31}) {
+    const auto x = random_matrix(2 * 1501, columns);
+    const auto first = tenon::range(0, 1501), every_second = tenon::range(0, 2 * 1501, 2);
+    const auto apart = tenon::slice(x, every_second);
+    const auto beside = tenon::evaluated_tensor(apart);
+    const auto across = tenon::evaluated_tensor(tenon::transpose(beside));
+    const auto same_for = [&](const auto& columns_of) {
+      const auto expected = numbers_of(columns_of(beside));
+      CHECK(numbers_of(columns_of(apart)) == expected);
+      CHECK(numbers_of(columns_of(tenon::transpose(across))) == expected);
+      const auto twice = tenon::evaluated_tensor(tenon::stack(tenon::axis<0>, beside, beside));
+      auto repeated = expected;
+      repeated.insert(repeated.end(), expected.begin(), expected.end());
+      CHECK(numbers_of(columns_of(twice)) == repeated);
+      return expected;
+    };
+    CAPTURE(columns);
+    same_for([](const auto& rows) { return tenon::sum(rows, tenon::drop<-2>); });
+    same_for([](const auto& rows) { return tenon::variance(rows, tenon::drop<-2>); });
+    same_for([](const auto& rows) { return tenon::min(1 + rows, tenon::drop<-2>); });
+    same_for([](const auto& rows) { return tenon::argmax(rows, tenon::drop<-2>); });
+    const auto counts = same_for([](const auto& rows) { return tenon::sum(rows > 0.25f, tenon::drop<-2>); });
+    const auto some = same_for([](const auto& rows) { return tenon::any(rows > 0.999f, tenon::drop<-2>); });
+    for (tenon::index column = 0; column < columns; ++column) {
+      tenon::index above = 0;
+      bool is_any = false;
+      for (tenon::index row = 0; row < 1501; ++row) {
+        above += beside(row, column) > 0.25f;
+        is_any = is_any || beside(row, column) > 0.999f;
+      }
+      CHECK(counts[static_cast<std::size_t>(column)] == static_cast<double>(above));
+      CHECK(some[static_cast<std::size_t>(column)] == (is_any ? 1.0 : 0.0));
+    }
+    CHECK(numbers_of(tenon::sum(tenon::slice(x, first) * 1.0f, drop<0>)) ==
+          numbers_of(tenon::sum(tenon::slice(x, first), drop<0>)));
+  }
+}
+
+TEST_CASE("narrow columns of positions, of whole numbers, and of rows that repeat", "[fold_columns]") {
+  const auto numbers =
+      tenon::evaluated_tensor(tenon::reshape(tenon::arange<std::int64_t>(0, 3 * 1000), rank<2>(1000, 3)));
+  CHECK(numbers_of(tenon::sum(numbers, drop<0>)) == std::vector<double>{1498500, 1499500, 1500500});
+  const auto drawn = tenon::uniform<float>(rank<2>(1000, 3), 5);
+  CHECK(numbers_of(tenon::max(drawn, drop<0>)) == numbers_of(tenon::max(tenon::evaluated_tensor(drawn), drop<0>)));
+  const tenon::tensor<std::int64_t, rank<1>> row = {1, 2, 4};
+  CHECK(numbers_of(tenon::sum(numbers - numbers + row, drop<0>)) == std::vector<double>{1000, 2000, 4000});
+}
+
 TEST_CASE("columns of costly values are those of the values in memory, with steps or without", "[fold_columns]") {
   for (const tenon::index rows : {1, 2, 3, 4, 5, 7, 66}) {
     for (const tenon::index columns : {2, 15, 17, 40, 600}) {
@@ -94,7 +144,7 @@ TEST_CASE("columns of costly values are those of the values in memory, with step
 
 TEST_CASE("a few long columns are shared among threads and stay the same", "[fold_columns]") {
   for (const tenon::index columns : {2, 7, 64, 100}) {
-    const auto x = random_matrix(20011, columns);
+    const auto x = random_matrix(columns < 64 ? 50021 : 20011, columns);
     CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::sum(x, drop<0>)); }));
     CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::variance(x, drop<0>)); }));
     CHECK(tenon_test::is_same_on_any_threads(

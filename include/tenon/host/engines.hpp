@@ -80,11 +80,11 @@ TENON_ROWS(index, min_monoid, strided_cursor<index>)
 #undef TENON_MONOIDS
 #undef TENON_ROWS
 
-#define TENON_ROWS(Monoid, State, Value)                                                                   \
-  TENON_ENGINE(void detail::combine_blocks<Monoid, State>(const detail::folded_part<Value>&, index,        \
-                                                          const detail::block_setter<State>&))             \
-  TENON_ENGINE(void detail::combine_shared_blocks<Monoid, State>(const detail::folded_part<Value>&, index, \
-                                                                 const detail::block_setter<State>&))
+#define TENON_ROWS(Monoid, State, Value)                                                                     \
+  TENON_ENGINE(void detail::combine_blocks<Monoid, State>(                                                   \
+      const detail::folded_part<Value>&, const detail::blocks_of_rows&, const detail::block_setter<State>&)) \
+  TENON_ENGINE(void detail::combine_shared_blocks<Monoid, State>(                                            \
+      const detail::folded_part<Value>&, const detail::blocks_of_rows&, const detail::block_setter<State>&))
 #define TENON_MONOIDS(T)        \
   TENON_ROWS(sum_monoid, T, T)  \
   TENON_ROWS(mean_monoid, T, T) \

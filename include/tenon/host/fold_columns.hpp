@@ -15,6 +15,7 @@ namespace tenon::detail {
 inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
 inline constexpr index lane_block = 4096;               // neighbouring results that are at most folded side by side
 inline constexpr index page_bytes = 4096;               // in longer rows the hardware looks ahead by itself
+inline constexpr index least_lane_block = 64;           // neighbouring results that there is memory for at least
 inline constexpr index least_shared_values = 65536;     // of fewer, a second thread costs more than it saves
 
 template <int Rank>
@@ -44,7 +45,7 @@ class cascade_of_rows {
     for (index carry = count_++; (carry & 1) != 0; carry >>= 1) combine_upper();
   }
   /// All rows combined; at least one.
-  const State* total() {
+  State* total() {
     while (depth_ > 1) combine_upper();
     return levels_[0];
   }
@@ -87,13 +88,16 @@ class row_walk {
   array<index, Fold::rank> here_;
 };
 
-/// Adds a pack of each of `count` rows.
+/// Adds a pack of each of `count` rows. Where the access wants a part of it, states behind that stay.
 template <class Monoid, class State, class Cursor, class Access, class Slots>
 TENON_INLINE void add_pack(State* into, const Cursor* rows, int count, index i, Access access, const Slots& slots) {
   constexpr int width = simd::width_for(Cursor::widest);
   auto lanes = rows[0].template pack<width>(i, access, slots);
   for (int row = 1; row < count; ++row) {
     lanes = Monoid::combine(lanes, rows[row].template pack<width>(i, access, slots));
+  }
+  if constexpr (!Access::whole) {
+    lanes = simd::first_lanes(lanes, simd::broadcast<State, width>(Monoid::template identity<State>()), access.count);
   }
   simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
 }
@@ -133,16 +137,18 @@ template <class Monoid, class State, class Cursor, class Slots>
       add_pack<Monoid>(into(i), rows, count, i, whole_access<reading::strided>{}, slots);
     }
     if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-      const partial_access<reading::strided> left{part[1] - i};  // further lanes are ignored
+      const partial_access<reading::strided> left{part[1] - i};
       if (left.count > 0) add_pack<Monoid>(into(i), rows, count, i, left, slots);
       return;
     }
   }
-  for (int row = 0; row < count; ++row) {
-    for (index k = i; k < part[1]; ++k) {
-      *into(k) = Monoid::combine(*into(k), Monoid::template lift<State>(rows[row].value(k, slots), position + row));
-      if constexpr (folds_in_lanes<Monoid, State, Cursor>) simd::keep_loop_short();
+  for (; i < part[1]; ++i) {
+    State value = Monoid::template lift<State>(rows[0].value(i, slots), position);
+    for (int row = 1; row < count; ++row) {
+      value = Monoid::combine(value, Monoid::template lift<State>(rows[row].value(i, slots), position + row));
     }
+    *into(i) = Monoid::combine(*into(i), value);
+    if constexpr (folds_in_lanes<Monoid, State, Cursor>) simd::keep_loop_short();
   }
 }
 
@@ -176,11 +182,82 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   }
 }
 
-/// How many blocks of rows a result has, at least one, and the first and the end of these rows.
-inline index row_blocks(index rows) { return rows == 0 ? 1 : (rows + row_block - 1) / row_block; }
-inline array<index, 2> rows_of(index rows, index block) {
-  const index first = block * row_block;
-  return {{first, first + row_block < rows ? first + row_block : rows}};
+/// The rows of a result: how many there are, how many of them count as one, and the blocks in which they are folded.
+struct blocks_of_rows {
+  index count, joined = 1;
+
+  index size() const { return row_block * joined; }
+  /// How many blocks there are, at least one.
+  index blocks() const { return count == 0 ? 1 : (count + size() - 1) / size(); }
+  /// The first row of a block and the end of its rows.
+  array<index, 2> rows_of(index block) const {
+    const index first = block * size();
+    return {{first, first + size() < count ? first + size() : count}};
+  }
+};
+
+/// Whether rows of a fold may be joined: values are folded in any order, and all of them move by strides.
+template <class Fold, class Slots>
+inline constexpr bool may_join_rows = [] {
+  if constexpr (Fold::rank < 2 || Fold::reads_slots || finds_positions<typename Fold::monoid>) {
+    return false;
+  } else {
+    using cursor = decltype(std::declval<const Fold&>().program.at(array<index, Fold::rank>{}));
+    return visits_all_reads<std::remove_cvref_t<decltype(std::declval<const Fold&>().program)>> &&
+           (folds_in_lanes<typename Fold::monoid, typename Fold::state, cursor> ||
+            folds_states_in_lanes<typename Fold::monoid, cursor, Slots>);
+  }
+}();
+
+/// The rows of a fold whose results are `width` wide. Narrow ones are joined, as packs of one would be half empty: that
+/// depends on extents alone.
+template <class Fold, class Slots>
+blocks_of_rows rows_of_results(const Fold& fold, index width) {
+  blocks_of_rows rows{fold.count};
+  if constexpr (may_join_rows<Fold, Slots>) {
+    constexpr int last = Fold::rank - 1;
+    constexpr index widest = std::is_same_v<typename Fold::monoid, variance_monoid> ? 16 : least_lane_block;
+    if (width != fold.extents[last] || fold.kept == last || fold.extents[last - 1] != fold.count) return rows;
+    while (2 * rows.joined * width <= widest && 8 * rows.joined <= fold.count) rows.joined *= 2;
+  }
+  return rows;
+}
+
+/// The same fold of every `joined`-th row, from number `first` on.
+template <class Fold>
+Fold every_row(Fold fold, index joined, index first) {
+  fold.program.visit([&](auto& stride, auto& start) {
+    start += first * stride[Fold::rank - 2];
+    stride[Fold::rank - 2] *= joined;
+  });
+  fold.extents[Fold::rank - 2] = (fold.extents[Fold::rank - 2] - first + joined - 1) / joined;
+  return fold;
+}
+
+/// Whether all rows of a result lie side by side.
+template <class Fold>
+bool has_flat_rows(const Fold& fold) {
+  auto extents = fold.extents;
+  for (int axis = 0; axis < fold.kept; ++axis) extents[axis] = 1;
+  return is_flat(fold.program, extents);
+}
+
+/// As fold_rows, for a set of states for each of the rows that count as one. Rows that are left beside whole sets are
+/// added last, so that the order depends on extents alone.
+template <class Fold, class Slots>
+void fold_joined_rows(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& rows, index joined,
+                      index width, typename Fold::state* states, const Slots& slots) {
+  const index first = rows[0] / joined, end = rows[1] / joined, left = rows[1] % joined;
+  const index together = has_flat_rows(fold) ? joined : 1;
+  for (index set = 0; set < joined; set += together) {
+    const Fold some = every_row(fold, joined, set);
+    fold_rows(some, here, {{first, end}}, {{0, together * width}}, states + set * width, slots);
+    const index wanted = left - set < together ? left - set : together;
+    if (wanted > 0) {
+      const auto last = row_walk<Fold>(some, here, end).next();
+      add_rows<typename Fold::monoid>(states + set * width, &last, 1, {{0, wanted * width}}, 0, slots);
+    }
+  }
 }
 
 /// Neighbouring results of a fold, from the first number to before the second: where they go, and memory for a cascade
@@ -209,15 +286,16 @@ class column_memory {
     return {part, results, cascades_.block(thread), blocks_.block(0)};
   }
   /// Whether `width` results of `count` rows each have so many that threads share them.
-  static bool shares_rows(index count, index width) {
-    return row_blocks(count) > 1 && width * count >= least_shared_values;
+  static bool shares_rows(const blocks_of_rows& rows, index width) {
+    return rows.blocks() > 1 && width * rows.count >= least_shared_values;
   }
 
  private:
   template <class Fold>
   static index block_bytes(const Fold& fold, index width) {
-    return fold.along_kept && shares_rows(fold.count, width)
-               ? row_blocks(fold.count) * staged_memory::bytes_for(width, sizeof(typename Fold::state))
+    const blocks_of_rows rows{fold.count};
+    return fold.along_kept && shares_rows(rows, width)
+               ? rows.blocks() * staged_memory::bytes_for(width, sizeof(typename Fold::state))
                : 0;
   }
   template <class... Bytes>
@@ -229,7 +307,7 @@ class column_memory {
   template <class Fold>
   static index cascade_bytes(const Fold& fold, index width) {
     using cascade = cascade_of_rows<typename Fold::monoid, typename Fold::state>;
-    return fold.along_kept ? cascade::bytes_for(width, row_blocks(fold.count)) : 0;
+    return fold.along_kept ? cascade::bytes_for(width, blocks_of_rows{fold.count}.blocks()) : 0;
   }
 
   line_blocks cascades_, blocks_;
@@ -248,38 +326,42 @@ block_setter<State> setter_of(const SetBlock& set_block) {
           }};
 }
 
-/// The results of a part, each of `count` rows, whose blocks `setter` folds. All folds of a monoid share it.
+/// The results of a part, each of `rows.count` rows, whose blocks `setter` folds. All folds of a monoid share it.
 template <class Monoid, class State, class Value>
-[[gnu::noinline]] void combine_blocks(const folded_part<Value>& to, index count, const block_setter<State>& setter) {
+[[gnu::noinline]] void combine_blocks(const folded_part<Value>& to, const blocks_of_rows& rows,
+                                      const block_setter<State>& setter) {
   const index width = to.part[1] - to.part[0];
-  cascade_of_rows<Monoid, State> partial(width, row_blocks(count), to.cascade);
-  for (index block = 0; block < row_blocks(count); ++block) {
-    setter.set(setter.fold, partial.next(), rows_of(count, block));
+  cascade_of_rows<Monoid, State> partial(width * rows.joined, rows.blocks(), to.cascade);
+  for (index block = 0; block < rows.blocks(); ++block) {
+    setter.set(setter.fold, partial.next(), rows.rows_of(block));
     partial.push();
   }
-  const auto* const total = partial.total();
-  for (index i = 0; i < width; ++i) to.results[i] = Monoid::template finish<Value>(total[i], count);
+  State* const total = partial.total();
+  for (index half = rows.joined / 2; half > 0; half /= 2) {
+    for (index i = 0; i < half * width; ++i) total[i] = Monoid::combine(total[i], total[i + half * width]);
+  }
+  for (index i = 0; i < width; ++i) to.results[i] = Monoid::template finish<Value>(total[i], rows.count);
 }
 
 /// The same; threads share the blocks, unless this runs in a parallel loop already.
 template <class Monoid, class State, class Value>
-[[gnu::noinline]] void combine_shared_blocks(const folded_part<Value>& to, index count,
+[[gnu::noinline]] void combine_shared_blocks(const folded_part<Value>& to, const blocks_of_rows& rows,
                                              const block_setter<State>& setter) {
-  const index width = to.part[1] - to.part[0], blocks = row_blocks(count);
-  if (thread_count() == 1 || !column_memory::shares_rows(count, width)) {
-    return combine_blocks<Monoid>(to, count, setter);
+  const index width = to.part[1] - to.part[0], blocks = rows.blocks();
+  if (thread_count() == 1 || !column_memory::shares_rows(rows, width)) {
+    return combine_blocks<Monoid>(to, rows, setter);
   }
-  const index bytes = staged_memory::bytes_for(width, sizeof(State));
+  const index bytes = staged_memory::bytes_for(width * rows.joined, sizeof(State));
   staged_memory memory(blocks * bytes, to.blocks);
   std::byte* const begin = memory.take(blocks * bytes, 1);
   const auto states_of = [&](index block) { return reinterpret_cast<State*>(begin + block * bytes); };
   parallel_for(blocks, 1, [&](index first, index last) {
-    for (index block = first; block < last; ++block) setter.set(setter.fold, states_of(block), rows_of(count, block));
+    for (index block = first; block < last; ++block) setter.set(setter.fold, states_of(block), rows.rows_of(block));
   });
-  const auto copy_block = [&](State* states, const array<index, 2>& rows) {
-    std::copy_n(states_of(rows[0] / row_block), width, states);
+  const auto copy_block = [&](State* states, const array<index, 2>& some) {
+    std::copy_n(states_of(some[0] / rows.size()), width * rows.joined, states);
   };
-  combine_blocks<Monoid>(to, count, setter_of<State>(copy_block));
+  combine_blocks<Monoid>(to, rows, setter_of<State>(copy_block));
 }
 
 /// The results of a part along the last kept axis, the first of which is at `here`.
@@ -287,10 +369,15 @@ template <class Fold, class Slots>
 void fold_columns(const Fold& fold, const array<index, Fold::rank>& here,
                   const folded_part<typename Fold::value_type>& to, const Slots& slots) {
   using state = typename Fold::state;
-  const auto set_block = [&](state* states, const array<index, 2>& rows) {
-    fold_rows(fold, here, rows, to.part, states, slots);
+  const index width = to.part[1] - to.part[0];
+  const auto rows = rows_of_results<Fold, Slots>(fold, width);
+  const auto set_block = [&](state* states, const array<index, 2>& some) {
+    if constexpr (may_join_rows<Fold, Slots>) {
+      if (rows.joined > 1) return fold_joined_rows(fold, here, some, rows.joined, width, states, slots);
+    }
+    fold_rows(fold, here, some, to.part, states, slots);
   };
-  combine_shared_blocks<typename Fold::monoid>(to, fold.count, setter_of<state>(set_block));
+  combine_shared_blocks<typename Fold::monoid>(to, rows, setter_of<state>(set_block));
 }
 
 }  // namespace tenon::detail

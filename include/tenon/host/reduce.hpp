@@ -82,8 +82,6 @@ void set_everything(block_slots<Values...>& slots, const tuple_base<std::integer
    ...);
 }
 
-inline constexpr index least_lane_block = 64;
-
 /// How many of `length` neighbouring results, of `values` elements each, one item of a parallel loop takes. Columns
 /// side by side are read fastest in whole rows; results do not depend on where they are cut, as cuts lie between packs.
 inline index result_block(index length, index values, bool along_kept) {
