@@ -79,10 +79,7 @@ std::string refusal_of(const std::filesystem::path& path, network& net, auto&...
   return found.substr(found.find(';') + 2);
 }
 
-}  // namespace misfits
-
 TEST_CASE("an optimizer refuses the file of another one that keeps the same", "[checkpoint_misfits]") {
-  using namespace misfits;
   const scratch_file file("misfits.safetensors");
   auto net = make_network(1), loaded = make_network(2);
   train::adamw<> saved;
@@ -107,15 +104,14 @@ TEST_CASE("an optimizer refuses the file of another one that keeps the same", "[
 }
 
 TEST_CASE("every optimizer has a name of its own", "[checkpoint_misfits]") {
-  using namespace tenon::train;
-  const std::set<std::string> names{adagrad_options::name, adadelta_options::name, adam_options::name,
-                                    adamw_options::name,   lamb_options::name,     lion_options::name,
-                                    rmsprop_options::name, sgd_options::name};
+  const std::set<std::string> names{train::adagrad_options::name, train::adadelta_options::name,
+                                    train::adam_options::name,    train::adamw_options::name,
+                                    train::lamb_options::name,    train::lion_options::name,
+                                    train::rmsprop_options::name, train::sgd_options::name};
   CHECK(names.size() == 8);
 }
 
 TEST_CASE("a name in a file that is no name is refused", "[checkpoint_misfits]") {
-  using namespace misfits;
   const scratch_file file("misfits.safetensors");
   auto net = make_network(1);
   train::sgd<> optimizer;
@@ -139,7 +135,6 @@ TEST_CASE("a name in a file that is no name is refused", "[checkpoint_misfits]")
 }
 
 TEST_CASE("groups of parameters are those of the file", "[checkpoint_misfits]") {
-  using namespace misfits;
   const scratch_file file("misfits.safetensors");
   auto net = make_network(1);
   using groups = std::vector<train::parameter_group<train::sgd_options>>;
@@ -155,7 +150,6 @@ TEST_CASE("groups of parameters are those of the file", "[checkpoint_misfits]") 
 
 TEMPLATE_LIST_TEST_CASE("an optimizer's state goes with the network that it was made with", "[checkpoint_misfits]",
                         tenon_test::spaces) {
-  using namespace misfits;
   const scratch_file file("misfits.safetensors");
   auto net = make_network<TestType>(1), copy = net;
   train::adam<TestType> optimizer(net), free;
@@ -178,7 +172,6 @@ TEMPLATE_LIST_TEST_CASE("an optimizer's state goes with the network that it was 
 }
 
 TEST_CASE("a view of a network by other names has its optimizer", "[checkpoint_misfits]") {
-  using namespace misfits;
   const scratch_file file("misfits.safetensors");
   auto net = make_network(1);
   train::sgd<> optimizer(net, {.momentum = 0.5}, {{train::begins_with("0."), {.lr = 0.25, .momentum = 0.5}}});
@@ -196,7 +189,6 @@ TEST_CASE("a view of a network by other names has its optimizer", "[checkpoint_m
 }
 
 TEST_CASE("parts of one kind are numbered", "[checkpoint_misfits]") {
-  using namespace misfits;
   const scratch_file file("misfits.safetensors");
   auto net = make_network(1), loaded = make_network(2);
   train::average<> slow({.decay = 0.75}), fast({.decay = 0.25}), slow_again, fast_again;
@@ -220,7 +212,6 @@ TEST_CASE("parts of one kind are numbered", "[checkpoint_misfits]") {
 }
 
 TEST_CASE("a measure that was better when less is not better when greater", "[checkpoint_misfits]") {
-  using namespace misfits;
   const scratch_file file("misfits.safetensors");
   auto net = make_network(1);
   train::early_stopping least, greatest({.mode = train::better::max});
@@ -233,3 +224,5 @@ TEST_CASE("a measure that was better when less is not better when greater", "[ch
   train::training older(net, greatest, least_rate);
   CHECK(train::load_state(older, file.path).missing.empty());
 }
+
+}  // namespace misfits
