@@ -28,3 +28,10 @@ TEST_CASE("a variable within bounds is the variable", "[kept_number]") {
   static_assert(tenon::is_number_of_state<decltype(number)>);
   static_assert(tenon::is_number_of_state<long> && !tenon::is_number_of_state<int*>);
 }
+
+TEST_CASE("a fixed number may be itself alone, and older files may lack it", "[kept_number]") {
+  auto number = tenon::kept_fixed(7);
+  CHECK(number.bounds().least == 7);
+  CHECK(number.bounds().most == 7);
+  CHECK_FALSE(number.is_needed());
+}

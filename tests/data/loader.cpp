@@ -79,7 +79,9 @@ TEST_CASE("a batch may be larger than all examples", "[loader]") {
   CHECK(batches_of(half, 0) == std::vector<std::vector<tenon::index>>{{1, 3, 5, 0}});
   int network = 0;
   half.visit_state(network, [&](const std::string& name, auto& value) {
-    if (name == "batch") CHECK(static_cast<tenon::index>(value) == greatest);
+    if constexpr (tenon::is_kept_number<std::remove_cvref_t<decltype(value)>>) {
+      if (name == "batch") CHECK(static_cast<tenon::index>(value.number()) == greatest);
+    }
   });
 }
 
@@ -236,14 +238,18 @@ TEST_CASE("a state is visited by name, and set", "[loader]") {
   }
   int network = 0;
   std::string names;
-  loader.visit_state(network,
-                     [&](const std::string& name, auto& value) { names += name + std::to_string(value) + " "; });
-  CHECK(names == "epoch1 position2 seed3 batch4 examples23 ");
+  loader.visit_state(network, [&](const std::string& name, auto& value) {
+    if constexpr (requires { value.text(); }) names += name + " " + value.text();
+    else names += name + std::to_string(value) + " ";
+  });
+  CHECK(names == "epoch1 position2 seed3 batch4 examples23 sampler sequential_sampler");
   data::loader<numbers> resumed(examples, {.batch = 4});
   const tenon::index saved[] = {1, 2, 3, 4, 23};
   int number = 0;
   resumed.visit_state(network, [&](const std::string&, auto& value) {
-    value = static_cast<decltype(value.number())>(saved[number++]);
+    if constexpr (tenon::is_number_of_state<std::remove_cvref_t<decltype(value)>>) {
+      value = static_cast<decltype(value.number())>(saved[number++]);
+    }
   });
   CHECK(resumed.state() == loader.state());
   CHECK(batches_of(resumed, 1).size() == 4);
@@ -340,12 +346,42 @@ TEST_CASE("a checkpoint is refused where batches or examples are others", "[load
                              {.batch = 2, .shard = {.rank = 1, .ranks = 2}});  // the same batches on two ranks
   load(half);
   CHECK(half.state() == data::loader_state{2, 2, 3});
-  tenon::io::safetensors_writer older;  // which knew neither
+  tenon::io::safetensors_writer older;  // which knew none of them
   tenon::nn::visit_state(saved, [&](const std::string& name, const auto& value) {
-    if (name != "data.batch" && name != "data.examples") older.add(name, tenon::train::detail::state_on_host(value));
+    if (name != "data.batch" && name != "data.examples" && name != "data.sampler")
+      older.add(name, tenon::train::detail::state_on_host(value));
   });
   older.save(file.path);
   data::loader<numbers> other(examples, {.batch = 8});
   load(other);
   CHECK(other.state() == data::loader_state{2, 2, 3});
+}
+
+TEST_CASE("a checkpoint is refused where examples come in another order", "[loader]") {
+  struct backwards {
+    tenon::index count;
+    tenon::index size() const { return count; }
+    std::vector<tenon::index> order(std::uint64_t, tenon::index) const { return {4, 3, 2, 1, 0}; }
+  };
+  struct named : backwards {
+    std::string name = "every_fifth";
+  };
+  tenon::nn::linear<2, 1> network;
+  network.initialise(1);
+  const tenon_test::scratch_file file("order.safetensors");
+  const numbers examples(5);
+  data::loader<numbers> shuffled(examples, {.batch = 2, .shuffle = true, .seed = 3}), plain(examples, {.batch = 2});
+  data::loader<numbers> own(examples, backwards{5}, {.batch = 2}), own_named(examples, named{{5}}, {.batch = 2});
+  data::loader<numbers> drawn(examples, data::replacement_sampler{5, 5}, {.batch = 2});
+  const auto refusal_of = [&](data::loader<numbers>& saved, data::loader<numbers>& other) {
+    tenon::train::save_state(tenon::train::training(network, saved), file.path);
+    tenon::train::training all(network, other);
+    const auto text = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(all, file.path); });
+    CHECK(other.state().seed == 0);
+    return text.substr(text.find(';') + 2);
+  };
+  CHECK(refusal_of(shuffled, plain) == "data.sampler is random_sampler, expected sequential_sampler");
+  CHECK(refusal_of(shuffled, drawn) == "data.sampler is random_sampler, expected replacement_sampler");
+  CHECK(refusal_of(shuffled, own) == "data.sampler is random_sampler, expected nameless");
+  CHECK(refusal_of(own, own_named) == "data.sampler is nameless, expected every_fifth");
 }

@@ -5,6 +5,9 @@
 #include <tenon/distributed/data_parallel.hpp>
 #include <tenon/distributed/threads.hpp>
 #include <tenon/nn/linear.hpp>
+#include <tenon/train/adam.hpp>
+#include <tenon/train/checkpoint.hpp>
+#include <tenon/train/lamb.hpp>
 
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
@@ -223,6 +226,27 @@ TEST_CASE("ranks whose networks differ are told so before anything is copied", "
     CHECK(text == "broadcast_state: rank 1: weight has " + std::to_string(5 + more) +
                       " elements, on rank 0 5; ranks train one network");
   }
+}
+
+TEST_CASE("ranks whose optimizers differ are told so", "[data_parallel]") {
+  const auto broadcast = [](const auto& optimizer, const auto& other) {
+    distributed::run_in_threads(2, [&](auto& all) {
+      nn::linear<3, 1> net;
+      net.initialise(1);
+      const auto send = [&](auto own) {
+        tenon::train::training training(net, own);
+        distributed::broadcast_state(training, all);
+      };
+      if (all.rank() == 0) send(optimizer);
+      else send(other);
+    });
+  };
+  using tenon_test::text_of;
+  const tenon::train::adam<> adam;
+  broadcast(adam, adam);
+  CHECK(text_of<tenon::shape_error>([&] { broadcast(tenon::train::adamw<>(), adam); }) ==
+        "broadcast_state: rank 1: optim.name has 4 elements, on rank 0 5; ranks train one network");
+  CHECK(text_of<tenon::error>([&] { broadcast(tenon::train::lamb<>(), adam); }) == "kept_text: lamb, expected adam");
 }
 
 TEST_CASE("a rank without examples has no share in the loss", "[data_parallel]") {

@@ -49,6 +49,9 @@ TEST_CASE("the best measure is told and remembered", "[early_stopping]") {
   CHECK(stopping.best() == 2.5);
   int network = 0;
   std::vector<double> kept;
-  stopping.visit_state(network, [&](const std::string&, auto& number) { kept.push_back(static_cast<double>(number)); });
+  stopping.visit_state(network, [&](const std::string&, auto& each) {
+    if constexpr (requires { static_cast<double>(each); }) kept.push_back(static_cast<double>(each));
+    else CHECK(each.text() == "min");
+  });
   CHECK(kept == std::vector<double>{2.5, 1});
 }

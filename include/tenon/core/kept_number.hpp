@@ -50,6 +50,12 @@ auto kept_within(T& variable, const number_bounds<T>& bounds, bool is_needed = t
   return kept_number(variable, bounds, [&variable](T given) { variable = given; }, is_needed);
 }
 
+/// A number that a file must have as it is here, where it has it.
+template <dtype T>
+auto kept_fixed(T number) {
+  return kept_number(number, {number, number}, [](T) {}, /*is_needed=*/false);
+}
+
 /// Whether T is a `kept_number`.
 template <class T>
 inline constexpr bool is_kept_number = false;

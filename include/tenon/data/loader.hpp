@@ -12,7 +12,7 @@
 #include <mutex>
 #include <system_error>
 #include <tenon/base/checked_arithmetic.hpp>
-#include <tenon/core/kept_number.hpp>
+#include <tenon/core/kept_text.hpp>
 #include <tenon/data/dataset.hpp>
 #include <tenon/data/sampler.hpp>
 #include <tenon/device/joined_threads.hpp>
@@ -255,8 +255,8 @@ class loader {
     options_.seed = state.seed, is_restored_ = true;
   }
   /// As an optimizer's: through it, `train::training` saves and loads how far the loader has read. A position is one of
-  /// batches, so a file is refused where they are of another size, or of another number of examples; those of all ranks
-  /// count as one.
+  /// batches, so a file is refused where they are of another size, of another number of examples, or in the order of a
+  /// sampler of another name; those of all ranks count as one.
   template <class Network, class Visitor>
   void visit_state(Network&, Visitor&& visitor) {
     constexpr index most_epochs = std::numeric_limits<index>::max() - 1;
@@ -273,12 +273,11 @@ class loader {
     visitor(std::string("epoch"), epoch), visitor(std::string("position"), position);
     visitor(std::string("seed"), seed);
     const auto whole = checked_extent(options_.batch) * options_.shard.ranks;
-    const auto visit_fixed = [&](const char* name, index number) {
-      kept_number own(number, {number, number}, [](index) {}, /*is_needed=*/false);
-      visitor(std::string(name), own);
-    };
-    visit_fixed("batch", whole.fits() ? whole.value() : std::numeric_limits<index>::max());
-    visit_fixed("examples", whole_count_);
+    auto batch = kept_fixed(whole.fits() ? whole.value() : std::numeric_limits<index>::max());
+    auto examples = kept_fixed(whole_count_);
+    kept_text order(sampler_name_);
+    visitor(std::string("batch"), batch), visitor(std::string("examples"), examples);
+    visitor(std::string("sampler"), order);
   }
 
  private:
@@ -297,6 +296,7 @@ class loader {
   template <sampler Sampler>
   void set_sampler(Sampler order) {
     whole_count_ = order.size();
+    if constexpr (requires { std::string(order.name); }) sampler_name_ = order.name;
     const sharded_sampler<Sampler> own(std::move(order), options_.shard);
     count_ = own.size();
     order_ = [own](std::uint64_t seed, index epoch) { return own.order(seed, epoch); };
@@ -331,6 +331,7 @@ class loader {
   const Dataset* examples_;
   loader_options options_;
   index count_ = 0, whole_count_ = 0;  // of this rank, of all
+  std::string sampler_name_ = "nameless";
   std::function<std::vector<index>(std::uint64_t seed, index epoch)> order_;
   loader_state state_;
   bool is_restored_ = false;

@@ -38,7 +38,7 @@ inline std::vector<index> shuffled_order(index count, std::uint64_t seed, std::u
 }
 
 /// What a loader asks of a sampler: how many examples an epoch has, and their numbers in the order of an epoch, a
-/// function of seed and epoch.
+/// function of seed and epoch. A `name` of it stands in checkpoints, so that they are not read in another order.
 template <class Sampler>
 concept sampler = requires(const Sampler& each, std::uint64_t seed, index epoch) {
   { each.size() } -> std::convertible_to<index>;
@@ -57,6 +57,7 @@ inline index checked_count(const char* what, index count, index least = 0) {
 
 /// Every example once, in order.
 struct sequential_sampler {
+  static constexpr const char* name = "sequential_sampler";
   index count = 0;
 
   index size() const { return detail::checked_count("sequential_sampler: count", count); }
@@ -65,6 +66,7 @@ struct sequential_sampler {
 
 /// Every example once, in an order drawn for each epoch.
 struct random_sampler {
+  static constexpr const char* name = "random_sampler";
   index count = 0;
 
   index size() const { return detail::checked_count("random_sampler: count", count); }
@@ -76,6 +78,7 @@ struct random_sampler {
 /// `draws` examples, each drawn from all `count` with replacement, whatever was drawn before.
 /// throws    index_error when there are none
 struct replacement_sampler {
+  static constexpr const char* name = "replacement_sampler";
   index count = 0, draws = 0;
 
   index size() const {
@@ -104,6 +107,8 @@ struct shard {
 template <sampler Whole>
 class sharded_sampler {
  public:
+  static constexpr const char* name = "sharded_sampler";
+
   sharded_sampler(Whole whole, const shard& part) : whole_(std::move(whole)), part_(part) {
     if (part.ranks < 1 || part.rank < 0 || part.rank >= part.ranks) {
       throw shape_error(compose_text("sharded_sampler: rank ", part.rank, " of ", part.ranks,

@@ -17,6 +17,8 @@ namespace tenon::data {
 ///           sampling with a reservoir)
 class weighted_sampler {
  public:
+  static constexpr const char* name = "weighted_sampler";
+
   weighted_sampler(std::vector<double> weights, index draws, bool replacement = true)
       : weights_(std::move(weights)), sums_(weights_.size()), draws_(draws), replacement_(replacement) {
     check_weights();

@@ -15,6 +15,7 @@ struct adadelta_rule;
 
 /// Options of adagrad, with PyTorch's names.
 struct adagrad_options {
+  static constexpr const char* name = "adagrad";
   double lr = 1e-2;
   double lr_decay = 0;
   double weight_decay = 0;
@@ -27,6 +28,7 @@ struct adagrad_options {
 
 /// Options of adadelta, with PyTorch's names.
 struct adadelta_options {
+  static constexpr const char* name = "adadelta";
   double lr = 1;
   double rho = 0.9;  // weight of the past in averages
   double eps = 1e-6;

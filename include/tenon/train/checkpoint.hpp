@@ -5,7 +5,7 @@
 #pragma once
 
 #include <functional>
-#include <tenon/core/kept_number.hpp>
+#include <tenon/core/kept_text.hpp>
 #include <tenon/io/safetensors.hpp>
 #include <tenon/nn/state.hpp>
 
@@ -32,7 +32,9 @@ concept network_pass = requires(Pass& pass, const typename std::remove_cvref_t<P
 
 /// A network and what its training remembers besides, such as an optimizer: saved and loaded as one, so that training
 /// goes on bit for bit. Names of an optimizer's state begin with `optim.`, as PyTorch has no word for them in one file,
-/// and those of what the random numbers of layers hang on with `random.`.
+/// and those of what the random numbers of layers hang on with `random.`. Parts of one kind are numbered from the
+/// second on: `average.`, `average2.`.
+/// throws    by saving and loading, error for an optimizer that was made with another network
 /// example   train::training all(net, optimizer, average); train::save_state(all, "training.safetensors");
 template <class Network, class... Parts>
 class training {
@@ -48,9 +50,13 @@ class training {
     if constexpr (requires { net_.visit_buffers(visitor); }) net_.visit_buffers(visitor);
     const auto visit_random = [&](const std::string& name, auto& number) { visitor("random." + name, number); };
     if constexpr (requires { net_.visit_random_state(visit_random); }) net_.visit_random_state(visit_random);
+    std::map<std::string, int> counts;
     for_each_index<static_cast<int>(sizeof...(Parts))>([&](auto i) {
       auto& part = *get<i.value>(parts_);
-      part.visit_state(net_, [&](const std::string& name, auto& value) { visitor(part.state_prefix + name, value); });
+      std::string prefix = part.state_prefix;
+      const int number = ++counts[prefix];
+      if (number > 1) prefix.insert(prefix.find_last_not_of('.') + 1, std::to_string(number));
+      part.visit_state(net_, [&](const std::string& name, auto& value) { visitor(prefix + name, value); });
     });
   }
 
@@ -84,7 +90,7 @@ void add_state(io::safetensors_writer& writer, Network& net) {
 /// Whether a file must have it.
 template <class Value>
 bool is_needed(const Value& value) {
-  if constexpr (is_kept_number<Value>) return value.is_needed();
+  if constexpr (requires { value.is_needed(); }) return value.is_needed();
   else return true;
 }
 
@@ -115,7 +121,20 @@ std::string fault_of_number(const std::string& name, const Value& value, const i
   return {};
 }
 
-/// Compares names, extents and numbers of a network with those of a file.
+/// What a file holds in place of a text; empty where it is the same.
+inline std::string fault_of_text(const std::string& name, const kept_text& value, const io::safetensors_file& file) {
+  constexpr index most = 80;  // that a sentence can hold
+  const auto& extents = file.extents(name);
+  if (extents.size() != 1 || extents[0] > most || file.dtype(name) != "U8") {
+    return compose_text("; ", name, " has extents ", extents, " of ", file.dtype(name), ", expected ", value.text());
+  }
+  tensor<std::uint8_t, rank<1>> read({extents[0]});
+  file.read(name, read);
+  const std::string given(read.data(), read.data() + read.size());
+  return given == value.text() ? "" : compose_text("; ", name, " is ", given, ", expected ", value.text());
+}
+
+/// Compares names, extents, numbers and texts of a network with those of a file.
 /// throws    file_error that lists all that does not fit
 template <class Network>
 state_differences compare_state(Network& net, const io::safetensors_file& file, const std::filesystem::path& path,
@@ -128,6 +147,8 @@ state_differences compare_state(Network& net, const io::safetensors_file& file, 
     const auto expected = shape_of_state(value);
     if (!file.contains(name)) {
       if (is_needed(value)) names.missing.push_back(name);
+    } else if constexpr (requires { value.text(); }) {
+      facts += fault_of_text(name, value, file);
     } else if (!file.fits(name, expected)) {
       facts += compose_text("; ", name, " has extents ", file.extents(name), ", expected ", expected.to_array());
     } else if constexpr (is_number_of_state<std::remove_cvref_t<decltype(value)>>) {

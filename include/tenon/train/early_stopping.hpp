@@ -47,6 +47,8 @@ class early_stopping {
   template <class Network, class Visitor>
   void visit_state(Network&, Visitor&& visitor) {
     auto bad_measures = kept_within(bad_measures_, {.least = 0});
+    kept_text mode(name_of(options_.mode));
+    visitor(std::string("mode"), mode);
     visitor(std::string("best"), best_), visitor(std::string("bad_measures"), bad_measures);
   }
 

@@ -13,6 +13,7 @@ struct lamb_rule;
 
 /// Options of lamb, with the names of PyTorch's adamw.
 struct lamb_options {
+  static constexpr const char* name = "lamb";
   double lr = 1e-3;
   array<double, 2> betas{{0.9, 0.999}};
   double eps = 1e-6;

@@ -13,6 +13,7 @@ struct lion_rule;
 
 /// Options of lion, with the names of its paper's program.
 struct lion_options {
+  static constexpr const char* name = "lion";
   double lr = 1e-4;
   array<double, 2> betas{{0.9, 0.99}};
   double weight_decay = 0;  // taken from parameters, times lr

@@ -4,11 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
-#include <tenon/core/kept_number.hpp>
+#include <tenon/core/kept_text.hpp>
 #include <tenon/grad/kept_blocks.hpp>
 #include <tenon/nn/state.hpp>
 #include <tenon/train/sweep.hpp>
@@ -36,22 +37,6 @@ struct ends_with {
   bool operator()(const std::string& name) const { return name.ends_with(end); }
 };
 
-/// A part of an optimizer's state, as checkpoints save it.
-template <dtype T, shape_type Shape, memory_space Space>
-struct kept_values {
-  view<T, Shape, Space> elements;
-
-  const Shape& shape() const { return elements.shape(); }
-  template <memory_space Other>
-  tensor<T, Shape, Other> to() const {
-    return tensor<T, Shape, Space>(elements).template to<Other>();
-  }
-  template <class OtherShape>
-  void copy_from(const tensor<T, OtherShape, host>& source) const {
-    Space::copy_from_host(elements.data(), source.data(), static_cast<std::size_t>(source.size()) * sizeof(T));
-  }
-};
-
 /// Moves the parameters of a network by the rule of `Options`, in one launch for all; one more measures the norm of
 /// gradients where it is clipped, and one more serves rules that adapt to norms of parameters. Nothing waits for the
 /// device, and nothing is allocated after the first step. A captured step keeps its options, and counts its replays.
@@ -59,8 +44,8 @@ struct kept_values {
 /// Parameters may be of another type, `Weight`: half or bfloat16. The optimizer then keeps their values as T, which it
 /// moves, and rounds to the parameters in the same launch; and takes up values that others have given them since.
 ///
-/// `Options` names a `rule<T>`, a sweep_rule that is made of them and names its `states` by `state_name(k)`. Where it
-/// has a `second_rule`, that runs behind it.
+/// `Options` has the optimizer's `name`, which files hold, and a `rule<T>`, a sweep_rule that is made of them and names
+/// its `states` by `state_name(k)`. Where it has a `second_rule`, that runs behind it.
 /// example   train::adam<> optimizer({.lr = 1e-3}, {{train::ends_with("bias"), {.lr = 1e-2}}});
 template <class Options, memory_space Space = host, dtype T = float, dtype Weight = T>
 class optimizer {
@@ -95,7 +80,8 @@ class optimizer {
             must_hold<Network, Space, Weight>,
         "tenon: an optimizer has the space and elements of its network: adam<Space, float, half>(net, ...)");
     own_ = {[&net](optimizer& self, const scaled_gradients<T>& scaled) { self.step_own(net, scaled); },
-            [&net](bool fills) { nn::clear_gradients(net, fills); }, &net};
+            [&net](bool fills) { nn::clear_gradients(net, fills); }, [&net](optimizer& self) { self.collect(net); },
+            &net};
   }
   /// Several networks, a list of them, or a parameter alone.
   template <nn::has_parameters First, nn::has_parameters Second, class... Rest>
@@ -147,7 +133,7 @@ class optimizer {
   template <nn::has_parameters Network>
   void step(Network& net, const scaled_gradients<T>& scaled = {}) {
     if (own_.is_cleared && own_.network == &net) return step_own(net, scaled);
-    collect(net, [](int, index) -> T* { return nullptr; }, {.counts_moves = moves_parameters});
+    collect(net, no_masters{}, {.counts_moves = moves_parameters});
     move(scaled);
   }
   /// The same of a rule that changes no parameters, for those that `trained` moves: of their values as T.
@@ -196,18 +182,24 @@ class optimizer {
     return table_.master_of(number);
   }
 
-  /// Calls `visitor(name, values)` for the number of steps, for the rate of each group, which may have been set by
-  /// hand, and for what is kept of every parameter, by PyTorch's names. Older files hold no rates.
+  /// Calls `visitor(name, values)` for the number of steps; for the optimizer's name, and the size and rate of each
+  /// group, of which older files lack some; and for what is kept of every parameter, by PyTorch's names.
+  /// throws    error when `net` is another network than that which the optimizer was made with
   template <class Network, class Visitor>
   void visit_state(Network& net, Visitor&& visitor) {
+    must_move(net);
     visit_kept(net, [](const auto&, auto&, auto&) {});  // allocates where no step has
     constexpr std::int64_t most_steps = std::numeric_limits<std::int32_t>::max();
     kept_number steps(table_.steps(), {0, most_steps}, [this](std::int64_t given) { table_.set_steps(given); });
     visitor(std::string("step"), steps);
     if constexpr (requires { options().lr; }) {
+      kept_text name(Options::name);
+      visitor(std::string("name"), name);
       for (int group = 0; group < groups(); ++group) {
         auto lr = kept_within(options(group).lr, {.least = 0}, false);
+        auto size = kept_fixed<std::int64_t>(std::count(group_of_.begin(), group_of_.end(), group));
         visitor(compose_text("param_groups.", group, ".lr"), lr);
+        visitor(compose_text("param_groups.", group, ".size"), size);
       }
     }
     visit_kept(net, [&](const std::string& name, auto&, auto& kept) { visitor(name, kept); });
@@ -253,11 +245,21 @@ class optimizer {
   void must_be_own() const {
     if (!own_.step) throw error("optimizer: this step needs a network: make it with one, optimizer(net, options)?");
   }
+  /// Parameters are known by where they lie: a view of the network with other names is no other network.
+  template <class Network>
+  void must_move(Network& net) {
+    if (own_.network == nullptr || own_.network == &net) return;
+    own_.collect(*this);
+    const device_of_parameters<Space> on_device(memory_);
+    take_parameters();
+    collect(net);
+    if (memory_ == table_.parameters()) return;
+    throw error("optimizer: its state is that of the network that it was made with; this is another one, or a copy");
+  }
   void clear(bool fills) { must_be_own(), own_.is_cleared = true, own_.clear(fills); }
   template <class Network>
   void step_own(Network& net, const scaled_gradients<T>& scaled) {
-    const int reached = collect(net, [](int, index) -> T* { return nullptr; },
-                                {.looks_at_cleared = true, .counts_moves = moves_parameters});
+    const int reached = collect(net, no_masters{}, {.looks_at_cleared = true, .counts_moves = moves_parameters});
     if (reached != 0) return move(scaled);
     throw error(
         "optimizer: no parameter has a gradient; call backward on a loss of this network first (frozen parameters "
@@ -276,17 +278,16 @@ class optimizer {
     clip.norm = nullptr;
     if constexpr (requires { typename rule::second_rule; }) run(make_rules<typename rule::second_rule>(), clip);
   }
-  template <class Network>
-  void collect(Network& net) {
-    collect(net, [](int, index) -> T* { return nullptr; });
-  }
+  struct no_masters {
+    T* operator()(int, index) const { return nullptr; }
+  };
   struct collecting {
     bool looks_at_cleared = false;  ///< whether gradients that were cleared do not count
     bool counts_moves = false;      ///< whether parameters with a gradient are about to be moved
   };
   /// Returns how many parameters have a gradient.
-  template <class Network, class Masters>
-  int collect(Network& net, const Masters& master_of, const collecting& how = {}) {
+  template <class Network, class Masters = no_masters>
+  int collect(Network& net, const Masters& master_of = {}, const collecting& how = {}) {
     int count = 0;
     if (table_.parameters().empty()) start(net);
     memory_.clear();

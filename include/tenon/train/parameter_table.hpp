@@ -59,6 +59,22 @@ struct chunk_list {
   unsigned* counters;   // of chunks that are done, for each total
 };
 
+/// A part of an optimizer's state, as checkpoints save it.
+template <dtype T, shape_type Shape, memory_space Space>
+struct kept_values {
+  view<T, Shape, Space> elements;
+
+  const Shape& shape() const { return elements.shape(); }
+  template <memory_space Other>
+  tensor<T, Shape, Other> to() const {
+    return tensor<T, Shape, Space>(elements).template to<Other>();
+  }
+  template <class OtherShape>
+  void copy_from(const tensor<T, OtherShape, host>& source) const {
+    Space::copy_from_host(elements.data(), source.data(), static_cast<std::size_t>(source.size()) * sizeof(T));
+  }
+};
+
 /// The device on which parameters lie is the current one while this lives.
 template <class Space>
 class device_of_parameters {

@@ -9,13 +9,15 @@
 #include <limits>
 #include <string>
 #include <tenon/base/array.hpp>
-#include <tenon/core/kept_number.hpp>
+#include <tenon/core/kept_text.hpp>
 #include <tenon/train/check_option.hpp>
 
 namespace tenon::train {
 
 /// Whether a measure is better when it is less, as a loss is, or greater.
 enum class better { min, max };
+/// How files name it.
+inline const char* name_of(better mode) { return mode == better::min ? "min" : "max"; }
 /// Whether `threshold` is a share of the best measure or a difference from it.
 enum class threshold_kind { rel, abs };
 
@@ -70,6 +72,8 @@ class reduce_lr_on_plateau {
   void visit_state(Network&, Visitor&& visitor) {
     auto bad_measures = kept_within(bad_measures_, {.least = 0}), cooling = kept_within(cooling_, {.least = 0});
     auto reductions = kept_within(reductions_, {.least = 0});
+    kept_text mode(name_of(options_.mode));
+    visitor(std::string("mode"), mode);
     visitor(std::string("best"), best_), visitor(std::string("num_bad_epochs"), bad_measures);
     visitor(std::string("cooldown_counter"), cooling), visitor(std::string("reductions"), reductions);
   }

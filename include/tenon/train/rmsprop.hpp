@@ -13,6 +13,7 @@ struct rmsprop_rule;
 
 /// Options of rmsprop, with PyTorch's names.
 struct rmsprop_options {
+  static constexpr const char* name = "rmsprop";
   double lr = 1e-2;
   double alpha = 0.99;  // weight of the past in averages
   double eps = 1e-8;

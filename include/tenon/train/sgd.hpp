@@ -13,6 +13,7 @@ struct sgd_rule;
 
 /// Options of sgd, with PyTorch's names.
 struct sgd_options {
+  static constexpr const char* name = "sgd";
   double lr = 1e-3;
   double momentum = 0;
   double dampening = 0;  // of gradients on their way into the momentum, from the second step on

@@ -81,6 +81,7 @@ template <class Optimizer, dtype T>
 struct own_network {
   std::function<void(Optimizer&, const scaled_gradients<T>&)> step;
   std::function<void(bool)> clear;
+  std::function<void(Optimizer&)> collect;
   const void* network = nullptr;
   bool is_cleared = false;  ///< gradients were: from then on, parameters that no backward pass reached stay
 };
