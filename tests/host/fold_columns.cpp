@@ -127,6 +127,36 @@ TEST_CASE("narrow columns of positions, of whole numbers, and of rows that repea
   CHECK(numbers_of(tenon::sum(numbers - numbers + row, drop<0>)) == std::vector<double>{1000, 2000, 4000});
 }
 
+TEST_CASE("short rows are folded as many at a time as packs hold", "[fold_columns]") {
+  for (const tenon::index columns : {2, 3, 5, 8, 15, 17, 31, 32, 33}) {
+    for (const tenon::index rows : {3, 40, 300, 5000}) {
+      const auto x = random_matrix(rows, columns + 1);
+      const auto y = tenon::slice(x, tenon::range(0, rows), tenon::range(1, columns + 1));
+      const auto centre = tenon::evaluated_tensor(tenon::mean(y, tenon::axis<0>));
+      const auto distances = numbers_of(tenon::sum((y - centre) * (y - centre), drop<1>));
+      const auto doubled = numbers_of(tenon::sum(tenon::cast<double>(y) * 2.0, drop<1>));
+      const auto greatest = numbers_of(tenon::max(y, drop<1>)), where = numbers_of(tenon::argmin(y, drop<1>));
+      const auto shares = numbers_of(tenon::sum(tenon::softmax(y, tenon::axis<1>), drop<1>));
+      tenon::index wrong = 0;
+      for (tenon::index row = 0; row < rows; ++row) {
+        const auto at = static_cast<std::size_t>(row);
+        double squares = 0, sum = 0, most = 0;
+        tenon::index least = 0;
+        for (tenon::index i = 0; i < columns; ++i) {
+          const double value = static_cast<double>(y(row, i)), step = value - static_cast<double>(centre(0, i));
+          squares += step * step, sum += 2 * value;
+          most = value > most ? value : most;
+          if (y(row, i) < y(row, least)) least = i;
+        }
+        wrong += std::fabs(distances[at] - squares) > 1e-5 * squares || std::fabs(doubled[at] - sum) > 1e-12 * sum;
+        wrong += greatest[at] != most || where[at] != static_cast<double>(least) || std::fabs(shares[at] - 1) > 1e-5;
+      }
+      CAPTURE(rows, columns);
+      CHECK(wrong == 0);
+    }
+  }
+}
+
 TEST_CASE("columns of costly values are those of the values in memory, with steps or without", "[fold_columns]") {
   for (const tenon::index rows : {1, 2, 3, 4, 5, 7, 66}) {
     for (const tenon::index columns : {2, 15, 17, 40, 600}) {

@@ -53,3 +53,47 @@ TEST_CASE("rows that need no copy, or find no room, stay", "[staging]") {
     CHECK(stride == (source < tenon::detail::staged_row::most_sources ? 1 : 2));
   }
 }
+
+TEST_CASE("short rows of neighbouring results are copied across, once for each place", "[staging]") {
+  using columns = tenon::detail::staged_columns<3>;
+  std::vector<double> memory(4 * 100 * 5);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<double>(i);
+  columns staged({{2, 0, 0}}, 5, {{30, 77}});
+  const double *data = memory.data(), *again = memory.data();
+  tenon::array<tenon::index, 3> stride{{500, 1, 5}}, other = stride;
+  staged(stride, data);
+  staged(other, again);
+  CHECK(stride == tenon::array<tenon::index, 3>{{500, columns::columns_at_once(5), 1}});
+  CHECK(again == data);
+  bool right = true;
+  for (tenon::index i = 30; i < 77; ++i) {
+    for (tenon::index k = 0; k < 5; ++k) {
+      right = right && data[2 * stride[0] + k * stride[1] + i * stride[2]] == static_cast<double>(1000 + i * 5 + k);
+    }
+  }
+  CHECK(right);
+}
+
+TEST_CASE("results that lie side by side, repeat or find no room stay where they are", "[staging]") {
+  using columns = tenon::detail::staged_columns<2>;
+  std::vector<float> memory(3000);
+  columns staged({{0, 0}}, 3, {{0, 20}});
+  for (const tenon::array<tenon::index, 2> kept :
+       {tenon::array<tenon::index, 2>{{20, 1}}, {{1, 0}}, {{0, 3}}, {{2, 6}}}) {
+    const float* data = memory.data();
+    auto stride = kept;
+    staged(stride, data);
+    CHECK(data == memory.data());
+    CHECK(stride == kept);
+  }
+  for (int source = 0; source < 6; ++source) {
+    const float* data = memory.data() + source;
+    tenon::array<tenon::index, 2> stride{{1, 3}};
+    staged(stride, data);
+    CHECK(stride[1] == (source < columns::most_sources ? 1 : 3));
+  }
+  for (const tenon::index rows : {0, 1, 5, 32}) {
+    CHECK(columns::columns_at_once(rows) * rows <= columns::most_elements);
+    CHECK(columns::columns_at_once(rows) >= 16);
+  }
+}

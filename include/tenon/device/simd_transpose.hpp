@@ -113,11 +113,49 @@ struct copied_matrix {
   bool streaming = false;
 };
 
+#if !defined(__CUDACC__)
+namespace detail {
+
+/// At most `Width` rows, of which packs of whole squares are read: what lies beside a column is not written. Columns at
+/// the end of the memory are copied one by one.
+template <int Width, class T>
+void copy_narrow(T* to, const T* from, const copied_matrix& matrix) {
+  const index readable = (matrix.columns - 1) * matrix.column_stride + matrix.rows - Width;
+  index column = 0;
+  for (; column + Width <= matrix.columns && (column + Width - 1) * matrix.column_stride <= readable; column += Width) {
+    pack<bits_of<T>, Width> rows[Width];
+#pragma GCC unroll 16
+    for (int k = 0; k < Width; ++k) std::memcpy(&rows[k], from + (column + k) * matrix.column_stride, sizeof(rows[k]));
+    transpose_blocks<Width / 2>(rows);
+#pragma GCC unroll 16
+    for (int row = 0; row < Width; ++row) {
+      if (row < matrix.rows)
+        std::memcpy(static_cast<void*>(to + row * matrix.to_stride + column), &rows[row], sizeof(rows[row]));
+    }
+  }
+  for (; column < matrix.columns; ++column) {
+    for (index row = 0; row < matrix.rows; ++row) {
+      to[row * matrix.to_stride + column] = from[row + column * matrix.column_stride];
+    }
+  }
+}
+
+}  // namespace detail
+#endif
+
 /// `to[row * to_stride + column] = from[row * row_stride + column * column_stride]`, for elements of up to eight bytes.
 template <class T>
 void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
 #if !defined(__CUDACC__)
   constexpr int width = native_width<T>;
+  if constexpr (sizeof(T) >= 4) {
+    if (matrix.row_stride == 1 && matrix.column_stride > 0 && matrix.rows > 1 && matrix.rows < width) {
+      constexpr int half = width < 8 ? width : 8, quarter = width < 4 ? width : 4;
+      if (matrix.rows > 8) return detail::copy_narrow<width>(to, from, matrix);
+      if (matrix.rows > 4) return detail::copy_narrow<half>(to, from, matrix);
+      return detail::copy_narrow<quarter>(to, from, matrix);
+    }
+  }
   if (matrix.row_stride == 1 && matrix.columns >= width && matrix.rows >= width) {
     return detail::copy_squares<width>(to, matrix.to_stride, from, matrix.column_stride, matrix.rows, matrix.columns,
                                        matrix.streaming);

@@ -93,6 +93,49 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
   return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
 }
 
+namespace detail {
+
+/// Whether the rows of all results are one run each, of few values.
+template <class Fold>
+bool has_short_rows(const Fold& fold) {
+  if constexpr (Fold::rank < 2) return false;
+  else
+    return fold.kept < Fold::rank - 1 && fold.extents[Fold::rank - 2] == fold.count &&
+           fold.count <= staged_columns<Fold::rank>::most_rows;
+}
+
+/// The results of a part whose rows are short: what lies across is copied for some results at a time.
+template <class Fold, class Slots>
+void fold_short_rows(const Fold& fold, const array<index, Fold::rank>& here,
+                     const folded_part<typename Fold::value_type>& to, const Slots& slots) {
+  using monoid = typename Fold::monoid;
+  using columns = staged_columns<Fold::rank>;
+  alignas(line_bytes) typename Fold::state states[columns::most_columns];
+  const index size = columns::columns_at_once(fold.count);
+  for (index begin = to.part[0]; begin < to.part[1]; begin += size) {
+    const index end = begin + size < to.part[1] ? begin + size : to.part[1];
+    columns staged(here, fold.count, {{begin, end}});
+    Fold some = fold;
+    some.program.visit(staged);
+    fold_rows(some, here, {{0, fold.count}}, {{begin, end}}, states, slots);
+    for (index i = begin; i < end; ++i) {
+      to.results[i - to.part[0]] = monoid::template finish<typename Fold::value_type>(states[i - begin], fold.count);
+    }
+  }
+}
+
+/// The results of a part side by side.
+template <class Fold, class Slots>
+void fold_side_by_side(const Fold& fold, const array<index, Fold::rank>& here,
+                       const folded_part<typename Fold::value_type>& to, const Slots& slots) {
+  if constexpr (Fold::rank > 1) {
+    if (has_short_rows(fold)) return fold_short_rows(fold, here, to, slots);
+  }
+  fold_columns(fold, here, to, slots);
+}
+
+}  // namespace detail
+
 /// The slots passed to a fold: an empty type where the fold reads none, so that all statements share its loops.
 template <bool ReadsSlots, class Slots>
 TENON_INLINE decltype(auto) slots_for([[maybe_unused]] const Slots& slots) {
@@ -111,7 +154,7 @@ void fold_results(const Fold& fold, const Position& position, int last_axis,
     const auto result = Fold::monoid::template finish<typename Fold::value_type>(nothing.total(), 0);
     for (index i = 0; i < to.part[1] - to.part[0]; ++i) to.results[i] = result;
   } else if (Fold::reads_slots || fold.along_kept) {
-    detail::fold_columns(fold, here, to, slots);
+    detail::fold_side_by_side(fold, here, to, slots);
   } else if constexpr (!Fold::reads_slots) {
     int moving = 0;
     while (moving < fold.kept && fold.in_result[moving] != last_axis) ++moving;

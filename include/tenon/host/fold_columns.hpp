@@ -249,14 +249,16 @@ void fold_joined_rows(const Fold& fold, const array<index, Fold::rank>& here, co
                       index width, typename Fold::state* states, const Slots& slots) {
   const index first = rows[0] / joined, end = rows[1] / joined, left = rows[1] % joined;
   const index together = has_flat_rows(fold) ? joined : 1;
+  alignas(line_bytes) typename Fold::state set_states[2 * least_lane_block];  // packs reach beyond a set
   for (index set = 0; set < joined; set += together) {
     const Fold some = every_row(fold, joined, set);
-    fold_rows(some, here, {{first, end}}, {{0, together * width}}, states + set * width, slots);
+    fold_rows(some, here, {{first, end}}, {{0, together * width}}, set_states, slots);
     const index wanted = left - set < together ? left - set : together;
     if (wanted > 0) {
       const auto last = row_walk<Fold>(some, here, end).next();
-      add_rows<typename Fold::monoid>(states + set * width, &last, 1, {{0, wanted * width}}, 0, slots);
+      add_rows<typename Fold::monoid>(set_states, &last, 1, {{0, wanted * width}}, 0, slots);
     }
+    std::copy_n(set_states, together * width, states + set * width);
   }
 }
 

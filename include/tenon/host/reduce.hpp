@@ -48,7 +48,7 @@ bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& res
   using space = decltype(lower_reduction<FirstSlot>(node, result_extents, false));
   using cursor = decltype(std::declval<const space&>().program.at(array<index, rank>{}));
   constexpr bool in_lanes = folds_states_in_lanes<typename space::monoid, cursor, no_slots>;
-  constexpr index short_run = in_lanes ? long_block<cursor> : 16;
+  constexpr index short_run = in_lanes ? long_block<cursor> : source_count<decltype(space::program)> > 1 ? 17 : 33;
   int last_kept = rank - 1;
   while (last_kept >= 0 && reduced[last_kept]) --last_kept;
   if (last_kept < 0) return false;

@@ -88,4 +88,52 @@ class staged_row {
   alignas(line_bytes) std::byte bytes_[most_sources * most_elements * 8];
 };
 
+/// Short rows of neighbouring results, copied so that neighbours lie side by side. Visits the sources of a program
+/// whose last two axes are the values of a row and the results.
+template <int Rank>
+class staged_columns {
+ public:
+  static constexpr index most_rows = 32, most_columns = 256, most_elements = 2048, most_sources = 4;
+
+  /// How many results are copied at a time, of `rows` values each, at most `most_rows`.
+  static constexpr index columns_at_once(index rows) {
+    const index columns = most_elements / (rows + (rows == 0)) / 16 * 16;
+    return columns < most_columns ? columns : most_columns;
+  }
+  /// The results `part` of the position `here`.
+  staged_columns(const array<index, Rank>& here, index rows, const array<index, 2>& part)
+      : here_(here), rows_(rows), part_(part) {
+    here_[Rank - 2] = 0, here_[Rank - 1] = part[0];
+  }
+  template <class T>
+  void operator()(array<index, Rank>& stride, const T*& data) {
+    if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+      const index to_stride = columns_at_once(rows_);
+      if (stride[Rank - 2] != 1 || stride[Rank - 1] < rows_) return;
+      index offset = 0;
+      for (int axis = 0; axis < Rank - 2; ++axis) offset += here_[axis] * stride[axis];
+      const T* const from = data + offset + part_[0] * stride[Rank - 1];
+      int number = 0;
+      while (number < sources_ && (from_[number] != from || steps_[number] != stride[Rank - 1])) ++number;
+      if (number == most_sources) return;
+      const auto copy = reinterpret_cast<T*>(bytes_ + number * most_elements * 8);
+      if (number == sources_) {
+        from_[number] = from, steps_[number] = stride[Rank - 1], ++sources_;
+        simd::copy_matrix(copy, from, {rows_, part_[1] - part_[0], 1, stride[Rank - 1], to_stride});
+      }
+      data = numbered_from(copy, offset + part_[0]), stride[Rank - 2] = to_stride, stride[Rank - 1] = 1;
+    }
+  }
+  void operator()(array<index, Rank>&, index&) {}  // positions
+
+ private:
+  array<index, Rank> here_;
+  index rows_;
+  array<index, 2> part_;
+  int sources_ = 0;
+  const void* from_[most_sources];
+  index steps_[most_sources];
+  alignas(line_bytes) std::byte bytes_[most_sources * most_elements * 8];
+};
+
 }  // namespace tenon::detail

@@ -11,7 +11,7 @@
 namespace tenon::detail {
 
 /// The longest axis of a box, and the most elements that it has.
-inline constexpr index longest_box_axis = 4, most_in_box = 16;
+inline constexpr index longest_box_axis = 16, most_in_box = 16;
 
 /// How many axes of a shape stand before the box that ends it.
 template <class Shape>
