@@ -129,7 +129,16 @@ TEST_CASE("misfits of mdspans are refused", "[io][mdspan]") {
   CHECK(text_of<tn::shape_error>([&] { io::to_mdspan<plain::rows>(matrix(memory, tn::rank<2>(2, 3), {{4, 1}})); }) ==
         "to_mdspan: axis 0: stride 4, expected 3 of the mdspan's layout; layout_stride takes any");
   CHECK(text_of<tn::shape_error>([&] { io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(2, 3), {{0, 1}})); }) ==
-        "to_mdspan: axis 0: stride 0, expected at least 1 in an mdspan; copy the view");
+        "to_mdspan: axis 0: stride 0, expected at least 3 in an mdspan; copy the view");
+  const auto is_refused = [&]<class Span>(std::type_identity<Span>, const matrix& elements, const std::string& why) {
+    CHECK(text_of<tn::shape_error>([&] { io::to_mdspan<Span>(elements); }) ==
+          "to_mdspan: axis " + why + " in an mdspan; copy the view");
+  };
+  const matrix flipped(memory + 2, tn::rank<2>(2, 3), {{3, -1}});
+  is_refused(std::type_identity<plain::rows>(), flipped, "1: stride -1, expected at least 1");
+  is_refused(std::type_identity<plain::strided>(), flipped, "1: stride -1, expected at least 1");
+  const matrix windows(memory, tn::rank<2>(4, 3), {{2, 1}});
+  is_refused(std::type_identity<plain::strided>(), windows, "0: stride 2, expected at least 3");
   CHECK(text_of<tn::shape_error>([&] {
           io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(1, 40000), {{1, 1}}));
         }) == "to_mdspan: axis 1: extent 40000, expected one that the index type of the mdspan holds");
@@ -158,10 +167,14 @@ TEST_CASE("strides that nothing walks over are taken", "[io][mdspan]") {
   float memory[12] = {};
   using matrix = tn::view<float, tn::rank<2>>;
   const auto one_row = io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(1, 3), {{0, 2}}));
-  CHECK(one_row.mapping().stride(0) == 5);  // behind the last element
+  CHECK(one_row.mapping().stride(0) == 6);  // behind the last element
   CHECK(one_row.mapping().stride(1) == 2);
   const auto none = io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(3, 0)));
   CHECK(none.mapping().stride(0) == 1);
+  const auto within = io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(1, 3), {{5, 2}}));
+  CHECK(within.mapping().stride(0) == 6);
+  const auto short_of = io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(1, 16384), {{0, 2}}));
+  CHECK(short_of.mapping().stride(0) == 1);
   const auto far = io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(1, 3), {{40000, 1}}));
   CHECK(far.mapping().stride(0) == 3);
   CHECK(io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(0, 3), {{40000, 1}})).mapping().stride(0) == 1);

@@ -13,6 +13,7 @@
 namespace nn = tenon::nn;
 using tenon::dyn;
 using tenon::rank;
+using tenon_test::difference;
 using tenon_test::layer_difference;
 using tenon_test::numbers_of;
 
@@ -49,7 +50,40 @@ std::string mask_difference(const Extents& extents) {
   return tenon_test::difference_from_slopes(mask, of_mask, value, 1e-6, 1e-5);
 }
 
+/// What one query beside several batches of keys gives, and its gradients, as if the query were there for each.
+template <nn::multihead_attention_options Options>
+void check_one_query() {
+  constexpr int batch_axis = Options.batch_first ? 0 : 1;
+  nn::multihead_attention<6, 2, Options, tenon::host, double> layer;
+  layer.initialise(1);
+  auto of_one = tenon::filled_array<3>(tenon::index{2}), of_keys = tenon::filled_array<3>(tenon::index{4});
+  of_one[batch_axis] = 1, of_keys[batch_axis] = 3, of_one[2] = of_keys[2] = 6;
+  const auto query = tenon_test::drawn(rank<3>(of_one), 2), keys = tenon_test::drawn(rank<3>(of_keys), 3);
+  auto of_each = of_one;
+  of_each[batch_axis] = 3;
+  const tenon::tensor<double, rank<3>> each(query + tenon::zeros<double>(rank<3>(of_each)));
+  const tenon::tensor<double, rank<3>> seed(tenon_test::weights_of(each.shape()));
+
+  const auto expected = numbers_of(layer.forward(each, keys, keys));
+  tenon::tensor<double, rank<3>> dq(each.shape()), dk(keys.shape()), of_query(query.shape()), of_key(keys.shape());
+  const nn::not_wanted none{};
+  layer.backward(each, keys, keys, nn::no_mask, seed, dq.write_view(), dk.write_view(), none);
+  const auto of_weight = numbers_of(layer.in_proj_weight.gradient);
+  const tenon::tensor<double, rank<3>> summed = tenon::sum(dq, tenon::axis<batch_axis>);
+
+  CHECK(difference(numbers_of(layer.forward(query, keys, keys)), expected, 1e-12) == "");
+  layer.backward(query, keys, keys, nn::no_mask, seed, of_query.write_view(), of_key.write_view(), none);
+  CHECK(difference(numbers_of(of_query), numbers_of(summed), 1e-12) == "");
+  CHECK(difference(numbers_of(of_key), numbers_of(dk), 1e-12) == "");
+  CHECK(difference(numbers_of(layer.in_proj_weight.gradient), of_weight, 1e-12) == "");
+}
+
 }  // namespace
+
+TEST_CASE("one query beside several batches of keys is asked of each", "[attention]") {
+  check_one_query<batch_first>();
+  check_one_query<nn::multihead_attention_options{}>();
+}
 
 TEST_CASE("gradients of masks are sums over the axes along which they repeat", "[attention]") {
   CHECK(mask_difference(rank<4>(2, 2, 3, 3)) == "");

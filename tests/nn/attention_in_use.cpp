@@ -34,6 +34,14 @@ struct attending : nn::module<attending<Options, Space>> {
   auto forward(const auto& x, const auto&... mask) { return x + attention(x, mask...); }
 };
 
+/// Queries that are learned, the same for each batch of keys.
+struct asking : nn::module<asking> {
+  nn::parameter<float, shape<1, 3, 8>> queries{.value = tenon::uniform<float>(shape<1, 3, 8>{}, 4, -1.0f, 1.0f)};
+  nn::multihead_attention<8, 2, batches_first> attention;
+
+  auto forward(const auto& x) { return attention(queries, x, x); }
+};
+
 /// Empty where a module in use says what it says when it is called, for inputs of all these extents; a mask is one of
 /// [query, key].
 template <class Space, class Mask = void, class Network>
@@ -78,6 +86,10 @@ TEST_CASE("attention in use with options, masks of truths, and no dropout", "[at
   CHECK(difference_in_use<host>(nn::initialised<attending<rows_first, host>>(2), inputs) == "");
   const auto net = nn::initialised<attending<dropped_in_training, host>>(3);
   CHECK(difference_in_use<host, bool>(net, {{3, 4, 8}, {1, 1, 8}, {7, 7, 8}}) == "");
+}
+
+TEST_CASE("queries of one batch ask all batches of keys in use", "[attention_in_use]") {
+  CHECK(difference_in_use<tenon::host>(nn::initialised<asking>(1), {{7, 7, 8}, {1, 5, 8}, {3, 4, 8}}) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("attention in use is three statements, with the sum behind it", "[attention_in_use]",

@@ -177,6 +177,20 @@ TEST_CASE("a misfit of run-time extents names layer and axis", "[call]") {
         "linear: axis 1: extent 2, expected 3 (input [5, 2])");
 }
 
+TEST_CASE("what a call makes is there under another shape", "[call]") {
+  nn::linear<3, 4> layer;
+  layer.initialise(1);
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 3), 1));
+  const auto expected = numbers_of(traced(layer(x)));
+  const traced halves = layer(x).reshape({5, 2, -1});
+  CHECK(halves.extent(2) == 2);
+  CHECK(numbers_of(halves) == expected);
+  CHECK(numbers_of(layer(x).reshape(shape<4, 5>())) == expected);
+  halves.backward(halves);
+  CHECK(layer.weight.has_gradient);
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { layer(x).reshape({3, -1}); }) != "");
+}
+
 TEST_CASE("layers take tensors whose elements lie in place", "[call]") {
   nn::linear<4, 3> layer;
   layer.initialise(1);

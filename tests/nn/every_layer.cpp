@@ -51,6 +51,24 @@ std::string recurrent_difference(Layer layer, const Shape& extents, const Seen& 
   return text;
 }
 
+/// Of the parameters of a decoder layer; tests/nn/transformer.cpp holds those of its inputs.
+std::string of_decoder() {
+  constexpr nn::transformer_options quiet{.dropout = 0};
+  nn::transformer_decoder_layer<4, 2, 6, nn::gelu, quiet, host, double> layer;
+  layer.initialise(3);
+  const auto x = tenon_test::drawn(rank<3>(3, 2, 4), 8), memory = tenon_test::drawn(rank<3>(5, 2, 4), 9);
+  const auto weights = tenon::evaluated_tensor(tenon_test::weights_of(x.shape()));
+  tenon::backward(tenon::sum(layer(x, memory) * weights));
+  const tenon::no_grad testing;
+  const auto value = [&] { return static_cast<double>(tenon::sum(layer(x, memory) * weights)); };
+  std::string text;
+  layer.visit_parameters([&](const std::string& name, auto& parameter) {
+    const auto found = tenon_test::difference_from_slopes(parameter.value, parameter.gradient, value, 1e-6, 1e-5);
+    if (found != "") text += name + ": " + found;
+  });
+  return text;
+}
+
 nn::recurrent_options drawn_recurrence(drawn_options& draw) {
   nn::recurrent_options options{.layers = draw.between(1, 2), .bias = draw.flag(), .batch_first = draw.flag()};
   options.bidirectional = draw.flag();
@@ -172,6 +190,7 @@ TEST_CASE("gradients of layers with weights, and of those that rename axes", "[e
       {"multihead_attention", in_draws(of_attention)},
       {"transformer_encoder_layer",
        pass_difference(rank<3>(3, 2, 4), nn::transformer_encoder_layer<4, 2, 6, nn::gelu, quiet, host, double>())},
+      {"transformer_decoder_layer", of_decoder()},
       {"residual", pass_difference(rank<2>(3, 4), nn::residual(square, nn::tanh{}))},
       {"branches", pass_difference(rank<2>(3, 4), nn::branches(square, square))},
       {"flatten", layer_difference(rank<3>(2, 3, 2), nn::flatten{})},

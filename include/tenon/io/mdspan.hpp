@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <tenon/core/view.hpp>
 #include <utility>
 #if __has_include(<version>)
@@ -101,20 +102,41 @@ void check_span(const View& elements) {
   }
 }
 
-/// Strides for a layout that takes any. Strides of axes of one element do not matter; an mdspan wants positive ones.
+/// The least stride of an axis behind the elements of all axes of strides up to `stride`.
+template <class View>
+index least_stride(const View& elements, int axis, index stride) {
+  index least = 1;
+  for (int other = 0; other < View::rank && elements.size() != 0; ++other) {
+    const index extent = elements.extent(other), step = elements.strides()[other];
+    if (other != axis && extent > 1 && step <= stride) least = std::max(least, step * extent);
+  }
+  return least;
+}
+
+/// Refuses a view with axes that go back or overlap: an mdspan has positive strides, and an element at one place alone.
+template <class View>
+void check_apart(const View& elements) {
+  for (int axis = 0; axis < View::rank; ++axis) {
+    const index stride = elements.strides()[axis], least = least_stride(elements, axis, std::max(stride, index{1}));
+    if (stride < least && elements.extent(axis) > 1 && elements.size() != 0) {
+      throw shape_error(compose_text("to_mdspan: axis ", axis, ": stride ", stride, ", expected at least ", least,
+                                     " in an mdspan; copy the view"));
+    }
+  }
+}
+
+/// Strides for a layout that takes any. Those of axes of one element, or of a view without elements, do not matter, but
+/// have to be positive, and apart.
 template <class Strides, class View>
 Strides strides_for(const View& elements) {
+  using stride_type = typename Strides::value_type;
   Strides strides{};
   for (int axis = 0; axis < View::rank; ++axis) {
-    index stride = elements.strides()[axis];
-    if (stride <= 0 && elements.extent(axis) > 1 && elements.size() != 0) {
-      throw shape_error(compose_text("to_mdspan: axis ", axis, ": stride ", stride,
-                                     ", expected at least 1 in an mdspan; copy the view"));
-    }
-    if (stride <= 0 || !std::in_range<typename Strides::value_type>(stride)) {
-      stride = elements.size() == 0 ? 1 : span_of(elements);
-    }
-    strides[static_cast<std::size_t>(axis)] = static_cast<typename Strides::value_type>(stride);
+    const index stride = elements.strides()[axis];
+    const bool is_kept = stride > 0 && std::in_range<stride_type>(stride);
+    const index least = least_stride(elements, axis, is_kept ? stride : std::numeric_limits<index>::max());
+    const index apart = is_kept ? std::max(stride, least) : least;
+    strides[static_cast<std::size_t>(axis)] = std::in_range<stride_type>(apart) ? static_cast<stride_type>(apart) : 1;
   }
   return strides;
 }
@@ -136,6 +158,7 @@ auto mapping_for(const View& elements) {
   using mapping_type = typename Span::mapping_type;
   const auto extents = extents_for<Span>(elements);
   check_span<Span>(elements);
+  check_apart(elements);
   if constexpr (View::rank == 0) {
     return mapping_type{};
   } else if constexpr (requires(const mapping_type& mapping) { mapping.strides(); }) {

@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <tenon/algorithms/attention_gradient.hpp>
 #include <tenon/grad/attention.hpp>
 #include <tenon/grad/pass_numbers.hpp>
@@ -15,32 +14,6 @@
 #include <tenon/products.hpp>
 
 namespace tenon::nn {
-
-/// Options of multihead_attention, with PyTorch's names and defaults where it has them.
-struct multihead_attention_options {
-  double dropout = 0;  // probability with which a weight is left out, in training
-  bool bias = true;
-  bool batch_first = false;  // inputs are [batch, length, features], not [length, batch, features]
-  bool kdim_vdim = false;    // keys and values have features of their own, and a weight each
-  bool is_causal = false;    // queries see the keys up to their own position; also a member of the layer
-};
-
-/// In place of a mask: every query sees every key.
-inline constexpr float no_mask = 0;
-
-namespace detail {
-
-/// Options as template arguments; dropout by its bits, as not every compiler takes a double there.
-template <std::uint64_t DropoutBits, bool Bias, bool BatchFirst, bool KdimVdim, bool IsCausal>
-struct attention_settings {
-  static constexpr multihead_attention_options value{std::bit_cast<double>(DropoutBits), Bias, BatchFirst, KdimVdim,
-                                                     IsCausal};
-};
-template <multihead_attention_options Options>
-using attention_settings_of = attention_settings<std::bit_cast<std::uint64_t>(Options.dropout), Options.bias,
-                                                 Options.batch_first, Options.kdim_vdim, Options.is_causal>;
-
-}  // namespace detail
 
 /// Attention of `Heads` heads, each over Embed / Heads features of maps of queries, keys and values, whose results are
 /// mapped again. One input is attended to by itself. Sizes are template arguments, or `dyn` and given to the
@@ -151,6 +124,15 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     check_rank<multihead_attention_layer, 3, Input>();
     check_input<multihead_attention_layer, 2, Embed>(input, embed_dim);
     return input;
+  }
+
+  /// One batch of queries, keys or values stands beside several of the others.
+  template <shape_type Query, shape_type Key, shape_type Value, class... Mask>
+  constexpr rank<3> output_shape(const Query& query, const Key& key, const Value& value, const Mask&...) const {
+    constexpr int batch = known_options.batch_first ? 0 : 1;
+    auto extents = output_shape(query).to_array();
+    if (extents[batch] == 1) extents[batch] = key.extent(batch) == 1 ? value.extent(batch) : key.extent(batch);
+    return rank<3>(extents);
   }
 
   /// An input that attends to itself.
@@ -333,16 +315,17 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   }
   template <class Mask>
   auto attend(const Mask& mask) {
-    const part_rows& query = in_use().parts[0];
-    const index first = known_options.batch_first ? query.batches : query.length,
-                second = known_options.batch_first ? query.length : query.batches;
     attempt_forward(*this, [&] {
       if (known_options.dropout > 0 && is_training) {
         in_use().mask = detail::seed_of_pass<Space>(seed_ * 0x9E3779B97F4A7C15u + tenon::detail::next_pass(step_) + 1);
       }
-      const auto rows = in_use().attended.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
-      const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
-      with_node(mask, [&](const auto& last) { heads(rows_of(whole, 0)) = last; });
+      with_node(mask, [&](const auto& last) {
+        index first = last.shape().extent(0), second = last.shape().extent(2);
+        if constexpr (!known_options.batch_first) std::swap(first, second);
+        const auto rows = in_use().attended.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
+        const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
+        heads(rows_of(whole, 0)) = last;
+      });
     });
     return out_proj.forward(in_use().attended.current());
   }

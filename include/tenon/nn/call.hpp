@@ -54,6 +54,15 @@ class layer_call {
   }
   shape_type shape() const { return value().shape(); }
   index extent(int axis) const { return shape().extent(axis); }
+  /// What the call makes, under another shape, as `traced::reshape`: `query(x).reshape({batch, length, heads, -1})`.
+  template <tenon::shape_type New>
+  auto reshape(const New& extents) const {
+    return value().reshape(extents);
+  }
+  template <int Rank>
+  auto reshape(const listed_extent (&extents)[Rank]) const {
+    return value().reshape(extents);
+  }
 
   /// Whether this call and one of `Next` around it are one statement.
   template <class Next>

@@ -1,16 +1,41 @@
-// tenon/nn/head_rows.hpp: the rows and masks of attention as its expressions take them, and the memory of a call.
+// tenon/nn/head_rows.hpp: options of attention, rows and masks as its expressions take them, the memory of a call.
 // Heads lie side by side in a row of features.
 // Floor 7: may include base, core, expr, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <limits>
 #include <tenon/core/buffer.hpp>
 #include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 #include <vector>
 
-namespace tenon::nn::detail {
+namespace tenon::nn {
+
+/// Options of multihead_attention, with PyTorch's names and defaults where it has them.
+struct multihead_attention_options {
+  double dropout = 0;  // probability with which a weight is left out, in training
+  bool bias = true;
+  bool batch_first = false;  // inputs are [batch, length, features], not [length, batch, features]
+  bool kdim_vdim = false;    // keys and values have features of their own, and a weight each
+  bool is_causal = false;    // queries see the keys up to their own position; also a member of the layer
+};
+
+/// In place of a mask: every query sees every key.
+inline constexpr float no_mask = 0;
+
+namespace detail {
+
+/// Options as template arguments; dropout by its bits, as not every compiler takes a double there.
+template <std::uint64_t DropoutBits, bool Bias, bool BatchFirst, bool KdimVdim, bool IsCausal>
+struct attention_settings {
+  static constexpr multihead_attention_options value{std::bit_cast<double>(DropoutBits), Bias, BatchFirst, KdimVdim,
+                                                     IsCausal};
+};
+template <multihead_attention_options Options>
+using attention_settings_of = attention_settings<std::bit_cast<std::uint64_t>(Options.dropout), Options.bias,
+                                                 Options.batch_first, Options.kdim_vdim, Options.is_causal>;
 
 /// Rows of features, all heads side by side, with the steps to the next position and the next batch.
 template <class T>
@@ -96,4 +121,6 @@ struct attention_memory {
   random_seed mask;  // of what dropout leaves out
 };
 
-}  // namespace tenon::nn::detail
+}  // namespace detail
+
+}  // namespace tenon::nn

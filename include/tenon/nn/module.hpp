@@ -58,8 +58,11 @@ void visit_parts(const std::string& name, Member& member, const Visitor& visitor
   }
 }
 
+/// A module that says itself what it becomes, as layers do.
 template <class To, class Module>
-struct moved_module;
+struct moved_module {
+  using type = typename Module::template moved<To>;
+};
 /// A module whose space is a template argument.
 template <class To, template <class...> class Module, class... Arguments>
 struct moved_module<To, Module<Arguments...>> {

@@ -1,4 +1,4 @@
-// tenon/nn/transformer.hpp: the layer of transformers' encoders.
+// tenon/nn/transformer.hpp: the layers of transformers' encoders and decoders.
 // Residual blocks of attention and of two linear layers; what is here is their order and their names.
 // Floor 7: may include base, core, expr, evaluate, nn.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,12 +10,13 @@
 #include <tenon/nn/attention.hpp>
 #include <tenon/nn/combinators.hpp>
 #include <tenon/nn/dropout.hpp>
+#include <tenon/nn/module.hpp>
 #include <tenon/nn/norm.hpp>
 #include <tenon/nn/several_inputs.hpp>
 
 namespace tenon::nn {
 
-/// Options of transformer_encoder_layer, with PyTorch's names and defaults.
+/// Options of transformer_encoder_layer and transformer_decoder_layer, with PyTorch's names and defaults.
 struct transformer_options {
   double dropout = 0.1;
   bool batch_first = false;
@@ -134,5 +135,56 @@ template <index Features, index Heads, index Hidden = 2048, class Activation = r
           transformer_options Options = transformer_options{}, memory_space Space = host, dtype T = float>
 using transformer_encoder_layer =
     encoder_layer<Features, Heads, Hidden, Activation, detail::transformer_settings_of<Options>, Space, T>;
+
+/// Self-attention, attention to `memory` (what an encoder made), then two linear layers with an activation between,
+/// each within a residual block with dropout and a norm: `layer(x, memory)`, [length, batch, Features] twice. Masks may
+/// follow, as those of multihead_attention: that of x, then that of memory; `no_mask` is none. In place of a triangular
+/// mask of x, `self_attn.is_causal = true`.
+/// parameters  self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.*, as in
+///             torch.nn.TransformerDecoderLayer
+/// extents     those of x
+/// source      Vaswani and others 2017
+template <index Features, index Heads, index Hidden, class Activation, class Settings, memory_space Space, dtype T>
+struct decoder_layer : module<decoder_layer<Features, Heads, Hidden, Activation, Settings, Space, T>> {
+  using parts = detail::encoder_parts<Features, Heads, Hidden, Activation, Settings, Space, T>;
+  template <space_or_element To>
+  using moved =
+      decoder_layer<Features, Heads, Hidden, Activation, Settings, space_after<To, Space>, element_after<To, T>>;
+
+  typename parts::self_attention self_attn, multihead_attn;
+  typename parts::linear1 linear1;
+  typename parts::linear2 linear2;
+  typename parts::norm norm1, norm2, norm3;
+  Activation activation;
+  dropout inner{parts::options.dropout}, dropout1 = inner, dropout2 = inner, dropout3 = inner;
+
+  template <class Mask = float, class MemoryMask = float>
+  auto forward(const auto& x, const auto& memory, const Mask& mask = no_mask, const MemoryMask& of_memory = no_mask) {
+    const auto attended = [&](const auto& h) { return dropout1(masked(self_attn, mask, h)); };
+    const auto asked = [&](const auto& h) { return dropout2(masked(multihead_attn, of_memory, h, memory, memory)); };
+    const auto fed = [&](const auto& h) { return dropout3(linear2(inner(activation(linear1(h))))); };
+    if constexpr (parts::options.norm_first) {
+      const traced first = x + attended(detail::settled(norm1(x)));
+      const traced second = first + asked(norm2(first));
+      return detail::settled(second + fed(norm3(second)));
+    } else {
+      const traced first = norm1(x + attended(x));
+      const traced second = norm2(first + asked(first));
+      return detail::settled(norm3(second + fed(second)));
+    }
+  }
+
+ private:
+  static auto masked(auto& attention, const auto& mask, const auto&... inputs) {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(mask)>>) return attention(inputs...);
+    else return attention(inputs..., mask);
+  }
+};
+/// A decoder layer, [length, batch, Features] and what an encoder made -> the same as the first:
+/// `nn::transformer_decoder_layer<64, 8, 256>{}`.
+template <index Features, index Heads, index Hidden = 2048, class Activation = relu,
+          transformer_options Options = transformer_options{}, memory_space Space = host, dtype T = float>
+using transformer_decoder_layer =
+    decoder_layer<Features, Heads, Hidden, Activation, detail::transformer_settings_of<Options>, Space, T>;
 
 }  // namespace tenon::nn
