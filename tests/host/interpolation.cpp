@@ -19,12 +19,13 @@ using image_stack = tenon::tensor<float, tenon::rank<3>>;
 
 /// From 5 x 7 elements to 8 x 3, edges on edges, as far as a filter wants that.
 template <class Filter>
-constexpr float_places<Filter, 2> placed{{{5, 7}}, {{8, 3}}, {{0.625f, 7.0f / 3}}, Filter::reach == 0 ? 0 : 1};
+constexpr float_places<Filter, 2> from_five_to_eight{
+    {{5, 7}}, {{8, 3}}, {{0.625f, 7.0f / 3}}, Filter::reach == 0 ? 0 : 1};
 
 /// The sum over windows that the docstring promises, term by term.
 template <class Filter>
 float expected_at(const image_stack& x, tenon::index image, tenon::index row, tenon::index column) {
-  const auto& places = placed<Filter>;
+  const auto& places = from_five_to_eight<Filter>;
   double sum = 0, weights = 0;
   for (tenon::index down = 0; down < places.taps(0); ++down) {
     for (tenon::index right = 0; right < places.taps(1); ++right) {
@@ -40,7 +41,7 @@ float expected_at(const image_stack& x, tenon::index image, tenon::index row, te
 template <class Filter>
 void check_filter() {
   const image_stack x = tenon::uniform<float>({4, 5, 7}, 1);
-  const image_stack y = tenon::interpolate(x, placed<Filter>);
+  const image_stack y = tenon::interpolate(x, from_five_to_eight<Filter>);
   REQUIRE(y.shape() == tenon::rank<3>(4, 8, 3));
   for (tenon::index i = 0; i < y.size(); ++i) {
     CHECK(y.data()[i] == Approx(expected_at<Filter>(x, i / 24, i / 3 % 8, i % 3)).margin(1e-6));
@@ -48,21 +49,21 @@ void check_filter() {
   // The gradient is the transposed product: <interpolated x, s> = <x, gradient of s>.
   const image_stack s = tenon::uniform<float>({4, 8, 3}, 2);
   const auto [value, dx] =
-      tenon::value_and_gradient(tenon::sum(tenon::interpolate(x, placed<Filter>) * s), tenon::wrt(x));
+      tenon::value_and_gradient(tenon::sum(tenon::interpolate(x, from_five_to_eight<Filter>) * s), tenon::wrt(x));
   CHECK(float(tenon::sum(dx * x)) == Approx(float(value)).epsilon(1e-5));
   // Into a view with other strides, and of operands that are expressions, views and narrower numbers.
   tenon::tensor<float, tenon::rank<3>> turned({3, 8, 4});
-  tenon::permute(turned, tenon::axis<2, 1, 0>) = tenon::interpolate(x, placed<Filter>);
+  tenon::permute(turned, tenon::axis<2, 1, 0>) = tenon::interpolate(x, from_five_to_eight<Filter>);
   CHECK(bool(tenon::all(tenon::permute(turned, tenon::axis<2, 1, 0>) == y)));
-  const tenon::tensor<float, tenon::rank<3>> twice = tenon::interpolate(x + x, placed<Filter>);
+  const tenon::tensor<float, tenon::rank<3>> twice = tenon::interpolate(x + x, from_five_to_eight<Filter>);
   CHECK(bool(tenon::all(twice == 2 * y)));
   const tenon::tensor<float, tenon::rank<3>> mirrored =
-      tenon::interpolate(tenon::flip(tenon::flip(x, tenon::axis<0>), tenon::axis<0>), placed<Filter>);
+      tenon::interpolate(tenon::flip(tenon::flip(x, tenon::axis<0>), tenon::axis<0>), from_five_to_eight<Filter>);
   CHECK(bool(tenon::all(mirrored == y)));
   const tenon::tensor<tenon::half, tenon::rank<3>> narrow = tenon::cast<tenon::half>(x);
   const tenon::tensor<float, tenon::rank<3>> widened = tenon::cast<float>(narrow);
-  const image_stack of_narrow = tenon::interpolate(narrow, placed<Filter>);
-  const image_stack of_widened = tenon::interpolate(widened, placed<Filter>);
+  const image_stack of_narrow = tenon::interpolate(narrow, from_five_to_eight<Filter>);
+  const image_stack of_widened = tenon::interpolate(widened, from_five_to_eight<Filter>);
   CHECK(bool(tenon::all(of_narrow == of_widened)));
 }
 
@@ -77,11 +78,11 @@ TEST_CASE("interpolated elements are weighted means, and gradients their transpo
 
 TEST_CASE("the gradient of nearest elements is the sum of those that took them", "[interpolation]") {
   const image_stack x = tenon::uniform<float>({4, 5, 7}, 1), s = tenon::uniform<float>({4, 8, 3}, 2);
-  const auto taken = tenon::interpolate(x, placed<tenon::nearest_filter>);
+  const auto taken = tenon::interpolate(x, from_five_to_eight<tenon::nearest_filter>);
   const auto [value, dx] = tenon::value_and_gradient(tenon::sum(taken * s), tenon::wrt(x));
   image_stack expected = tenon::zeros<float>({4, 5, 7});
   for (tenon::index i = 0; i < s.size(); ++i) {
-    const auto& places = placed<tenon::nearest_filter>;
+    const auto& places = from_five_to_eight<tenon::nearest_filter>;
     expected(i / 24, places.element(0, i / 3 % 8, 0), places.element(1, i % 3, 0)) += s.data()[i];
   }
   CHECK(float(tenon::max(tenon::abs(dx - expected))) < 1e-6f);
