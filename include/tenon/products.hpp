@@ -20,6 +20,7 @@
 #include <tenon/expr/rotary_embedding.hpp>
 #include <tenon/expr/tensordot.hpp>
 #include <tenon/expr/views/interpolation.hpp>
+#include <tenon/host/interpolation.hpp>
 
 #if TENON_COMPILED != 0
 #include <tenon/contraction/engines.hpp>

@@ -6,6 +6,7 @@
 #include <tenon/data/loader.hpp>
 #include <tenon/data/tensor_dataset.hpp>
 #include <tenon/data/transforms.hpp>
+#include <tenon/expr/views/flip.hpp>
 
 #include "support/text_of.hpp"
 
@@ -84,4 +85,32 @@ TEST_CASE("examples of other extents than the first are refused", "[mapped]") {
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { growing.copy_example(2, batch, 0); }) ==
         "mapped: result 0: extents [1, 3], expected [1, 1] as of the first example");
   CHECK(data::mapped(numbered_images(0), [](const auto& image, const auto&) { return image; }).size() == 0);
+}
+
+TEST_CASE("examples of digits, and of a single tensor, are changed too", "[mapped]") {
+  tenon::tensor<std::uint8_t, tenon::rank<3>> images = tenon::zeros<std::uint8_t>({3, 28, 28});
+  tenon::tensor<std::uint8_t, tenon::rank<1>> labels = {4, 5, 6};
+  images(2, 0, 1) = 255;
+  const data::labelled_images digits(images, labels);
+  const data::mapped mirrored(digits, [](const auto& image, const auto& label) {
+    return std::tuple(tenon::flip(image, tenon::axis<-1>), label);
+  });
+  auto [mirror, kept] = mirrored.make_batch(1);
+  std::tuple batch{std::move(mirror), std::move(kept)};
+  mirrored.copy_example(2, batch, 0);
+  CHECK(std::get<0>(batch)(0, 0, 0, 26) == Approx((1 - 0.1307) / 0.3081));
+  CHECK(std::get<1>(batch)(0) == 6);
+
+  struct squares {
+    using batch_type = tenon::tensor<float, tenon::rank<1>>;
+    tenon::index size() const { return 4; }
+    batch_type make_batch(tenon::index count) const { return batch_type({count}); }
+    void copy_example(tenon::index i, batch_type& to, tenon::index place) const {
+      to(place) = static_cast<float>(i * i);
+    }
+  };
+  const data::mapped doubled(squares{}, [](const auto& square) { return 2 * square; });
+  auto numbers = doubled.make_batch(1);
+  doubled.copy_example(3, numbers, 0);
+  CHECK(std::get<0>(numbers)(0) == 18);
 }

@@ -247,6 +247,12 @@ TEST_CASE("a run on the host allocates nothing either", "[inference]") {
   CHECK(tenon_test::blocks_allocated == allocated);
   const tenon::tensor<float, rank<1>> more({3});
   CHECK(tenon_test::blocks_allocated == allocated + 1);
+
+  auto larger = put_to_use<tenon::host>(nn::sequential(nn::upsample_bilinear2d<2>{}, nn::relu{}), input(5, 3, 8, 12));
+  larger.fused.run(x.view());
+  const std::size_t before = tenon_test::blocks_allocated;
+  larger.fused.run(x.view());
+  CHECK(tenon_test::blocks_allocated == before);
 }
 
 namespace {

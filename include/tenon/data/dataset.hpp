@@ -7,6 +7,7 @@
 #include <concepts>
 #include <tenon/core/tensor.hpp>
 #include <tenon/data/random_draws.hpp>
+#include <tuple>
 #include <vector>
 
 namespace tenon::data {
@@ -40,6 +41,8 @@ class labelled_images {
   struct batch_type {
     tensor<float, shape<dyn, 1, 28, 28>> images;
     tensor<std::int64_t, rank<1>> labels;
+
+    auto tensors() const { return std::tie(images, labels); }
   };
 
   /// throws    shape_error when images and labels differ in number, or images are not 28 by 28

@@ -25,6 +25,21 @@ std::tuple<Results...> as_results(std::tuple<Results...> results) {
   return results;
 }
 
+/// The tensors of a batch as a tuple: its own, what its `tensors()` gives, or the tensor that it is.
+template <class Batch>
+auto tensors_of(const Batch& batch) {
+  if constexpr (requires { std::tuple_size<Batch>::value; }) {
+    return std::apply([](const auto&... each) { return std::tie(each...); }, batch);
+  } else if constexpr (requires { batch.tensors(); }) {
+    return batch.tensors();
+  } else {
+    static_assert(
+        tensor_operand<Batch> || must_hold<Batch>,
+        "tenon: data::mapped changes batches that are tensors or tuples of them, or whose tensors() gives one");
+    return std::tie(batch);
+  }
+}
+
 /// Calls a function with the views of one example, and with its random draws first where it takes them.
 template <class Function, class Batch>
 auto results_of_example(const Function& function, const Batch& batch, random_draws& draws) {
@@ -36,7 +51,7 @@ auto results_of_example(const Function& function, const Batch& batch, random_dra
           return as_results(function(example_at(each, 0)...));
         }
       },
-      batch);
+      tensors_of(batch));
 }
 
 /// The type of a batch whose examples are these results.
@@ -52,10 +67,11 @@ struct batch_of_results<std::tuple<Results...>> {
 
 }  // namespace detail
 
-/// The examples of a data set whose batches are tuples of tensors, changed by `function(draws, x, y, ...)` or
-/// `function(x, y, ...)`: from views of an example's tensors to an expression, or a std::tuple of expressions. `draws`
-/// depend on the seed, the epoch and the example's number, so that workers and resuming change nothing. Expressions may
-/// refer to the views and to what outlives the data set, but to no variable of the function.
+/// The examples of a data set whose batches are tensors, tuples of tensors, or have a function `tensors()` that gives
+/// such a tuple, changed by `function(draws, x, y, ...)` or `function(x, y, ...)`: from views of an example's tensors
+/// to an expression, or a std::tuple of expressions. `draws` depend on the seed, the epoch and the example's number, so
+/// that workers and resuming change nothing. Expressions may refer to the views and to what outlives the data set, but
+/// to no variable of the function.
 /// extents   those of the first example's results, which all others must have
 /// throws    shape_error naming the extents of an example that has others
 /// cost      a copy of the example, then one statement for each result

@@ -1,12 +1,13 @@
 // tenon/data/resize.hpp: images made larger and smaller before a network sees them, as expressions.
 // Filters are those of expr/views/interpolation.hpp; the default one takes account of every element of an image.
-// Floor 6: may include base, contraction, expr, data.
+// Floor 6: may include base, host, contraction, expr, data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cmath>
 #include <tenon/contraction/execute.hpp>
 #include <tenon/data/transforms.hpp>
+#include <tenon/host/interpolation.hpp>
 
 namespace tenon::data {
 

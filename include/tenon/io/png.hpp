@@ -1,5 +1,5 @@
 // tenon/io/png.hpp: images of PNG files, decoded by libpng.
-// Empty unless TENON_PNG is 1, which the CMake package sets where libpng is.
+// A sentence says what is missing unless TENON_PNG is 1, which the CMake package sets where libpng is.
 // Floor 2: may include base, core, io.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -72,6 +72,19 @@ inline image parse_png(const std::filesystem::path& path, std::span<const std::u
 inline image read_png(const std::filesystem::path& path) {
   const auto bytes = read_bytes("read_png", path);
   return within_memory("read_png", path, bytes.size(), [&] { return detail::parse_png(path, bytes); });
+}
+
+}  // namespace tenon::io
+#else
+#include <tenon/base/error.hpp>
+
+namespace tenon::io {
+
+/// Where a program has no libpng, says so.
+template <class Path>
+void read_png(const Path&) {
+  static_assert(must_hold<Path>,
+                "tenon: libpng reads PNG files: compile with -DTENON_PNG=1 and link -lpng; with CMake, TENON_PNG=ON");
 }
 
 }  // namespace tenon::io

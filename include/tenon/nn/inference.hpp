@@ -292,11 +292,18 @@ class inference {
   auto run(const Given&... inputs) {
     static_assert(sizeof...(Given) == sizeof...(Inputs) || must_hold<constant<sizeof...(Inputs)>>,
                   "tenon: this network takes another number of inputs");
+    static_assert((lies_as<Inputs, node_of<const Given&>> && ...) || must_hold<Given...>,
+                  "tenon: an input has the element type and memory space that nn::inference was made for; "
+                  "run a tensor of cast<float>(x), or x.to<Space>()");
     return run_views(seen_as<Inputs>(inputs)...);
   }
 
  private:
   using space = typename std::tuple_element_t<0, std::tuple<Inputs...>>::space;
+
+  template <class View, class Node>
+  static constexpr bool lies_as = std::is_same_v<typename View::element, typename Node::element> &&
+                                  std::is_same_v<typename View::space, typename Node::space>;
 
   template <class View, class Given>
   static View seen_as(const Given& given) {

@@ -24,8 +24,7 @@ struct upsample_options {
 /// extents   [batch, channels, ...]: the size, or extent * scale_factor; static where the type says the factor
 /// throws    shape_error when neither a size nor a scale is given, or both, or an image has no elements; for aligned
 ///           corners of an antialiased image
-/// cost      one kernel: a product for each element of a window, 4 of an image with a linear filter, 16 with a cubic;
-///           antialiased, a matrix product along each axis, after small kernels for the weights
+/// cost      as `interpolate`
 /// source    torch.nn.functional.interpolate; where antialias is true, the cubic filter is Pillow's
 /// example   nn::upsample_nearest2d<2>{}, nn::upsample_bilinear2d<>{{.size = {9, 8}, .align_corners = true}}
 template <class Filter, int Rank, index... Factors>

@@ -9,7 +9,7 @@
 #include <tenon/expr/matmul.hpp>
 #include <tenon/expr/operations/division.hpp>
 #include <tenon/expr/operations/map.hpp>
-#include <tenon/expr/reduce.hpp>
+#include <tenon/expr/own_pass.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expr/views/placed_windows.hpp>
 #include <tenon/expr/views/reshape.hpp>
@@ -79,6 +79,7 @@ struct interpolated_places {
   array<Number, Rank> step;          // from one element of the output to the next
   index shift;                       // 1 where positions are those of centres, which lie half an element inside
 
+  bool operator==(const interpolated_places&) const = default;
   /// How many elements a window names.
   TENON_HOST_DEVICE index taps(int axis) const {
     if constexpr (!Filter::is_antialiased) return known_taps;
@@ -144,6 +145,25 @@ struct interpolated_places {
   }
 };
 
+/// On the host: the last axes in other extents, one after another, or on the way back the gradient of that.
+/// host/interpolation.hpp runs it.
+template <bool IsBack, class Places>
+struct interpolation_algorithm {
+  static constexpr const char* name = IsBack ? "interpolate_gradient" : "interpolate";
+  Places places;
+
+  bool operator==(const interpolation_algorithm&) const = default;
+  template <class... Others>
+  void operator()(const Others&...) const {
+    static_assert(must_hold<Others...>,
+                  "tenon: to run interpolations include <tenon/products.hpp> or <tenon/tenon.hpp>");
+  }
+};
+
+/// The elements of sums of an operand's elements by weights of `Number`.
+template <class Operand, class Number>
+using weighted_element = promoted_element<Operand, leaf<Number, shape<1>, host>>;
+
 namespace detail {
 
 /// The weights of an axis, to be mapped over numbers of windows and taps.
@@ -195,12 +215,25 @@ auto weight_matrix(const Places& places, int along) {
   return weights / sum(weights, axis<1>);
 }
 
+/// The operand's extents, the last ones replaced by those of the output.
+template <class Shape, class Places, int... I>
+auto interpolated_shape(const Shape& operand, const Places& places, std::integer_sequence<int, I...>) {
+  constexpr int leading = Shape::rank - Places::rank;
+  return shape<(I < leading ? Shape::static_extent(I) : dyn)...>(
+      array<index, Shape::rank>{{(I < leading ? operand.extent(I) : places.output[I < leading ? 0 : I - leading])...}});
+}
+
 template <class Operand, class Places, int... Axes>
 auto interpolated(const Operand& x, const Places& places, std::integer_sequence<int, Axes...> axes) {
   using element = typename Operand::element;
   using taps_type = typename tap_shape<Places::known_taps, std::integer_sequence<int, Axes...>>::type;
   constexpr int first_tap = Operand::shape_type::rank;
-  if constexpr (Places::is_antialiased) {
+  if constexpr (Places::reach != 0 && std::is_same_v<typename Operand::space, host>) {
+    using result = weighted_element<Operand, decltype(places.weight(0, 0, 0))>;
+    return make_own_pass<result>(interpolation_algorithm<false, Places>{places},
+                                 interpolated_shape(x.shape(), places, std::make_integer_sequence<int, first_tap>{}),
+                                 x);
+  } else if constexpr (Places::is_antialiased) {
     static_assert(sizeof...(Axes) == 2, "tenon: antialiased filters are those of images, along two axes");
     return matmul(weight_matrix(places, 0), matmul(x, transpose(weight_matrix(places, 1))));
   } else {
@@ -216,8 +249,9 @@ auto interpolated(const Operand& x, const Places& places, std::integer_sequence<
 /// An image whose last axes have other extents: each element is the mean of those near its place, weighted by a filter.
 /// extents   [..., image...] to [..., output...], as `places` say
 /// throws    shape_error where those of the operand are other ones
-/// cost      one pass: a product for each element of a window, 4 of an image with a linear filter, 16 with a cubic;
-///           antialiased, a matrix product along each axis, after small passes for the weights
+/// cost      nearest elements are no pass of their own; else on the host a pass along each axis, with a product for
+///           each element that counts: 2 of a linear filter, 4 of a cubic one. On devices one pass, of 4 and 16 for
+///           images; antialiased, a matrix product along each axis, where NaN and infinities reach all others
 /// example   interpolate(image, interpolated_places<float, 1, linear_filter>{{{4}}, {{8}}, {{0.5f}}, 1})
 template <tensor_operand Operand, class Number, int Rank, class Filter>
 auto interpolate(const Operand& x, const interpolated_places<Number, Rank, Filter>& places) {
@@ -225,6 +259,27 @@ auto interpolate(const Operand& x, const interpolated_places<Number, Rank, Filte
   const auto& node = as_node(x);
   detail::check_image("interpolate", node.shape(), places.image);
   return detail::interpolated(node, places, std::make_integer_sequence<int, Rank>{});
+}
+
+/// The gradient of nearest elements, on the host: the way back of an interpolation.
+template <int, class T, int Leading, class Number, int Rank, class Shape, class Operand, class Gradient>
+  requires(std::is_same_v<typename Operand::space, host>)
+auto operand_gradient(
+    const remap<window_map<T, Leading, interpolated_places<Number, Rank, nearest_filter>>, Shape, Operand>& node,
+    const Gradient& gradient) {
+  return [&]<int... J>(std::integer_sequence<int, J...>) {
+    return make_own_pass<weighted_element<Gradient, Number>>(
+        interpolation_algorithm<true, interpolated_places<Number, Rank, nearest_filter>>{node.map.windows},
+        get<0>(node.operands).shape(), squeeze(gradient, axis<Leading + Rank + J...>));
+  }(std::make_integer_sequence<int, Rank>{});
+}
+
+/// The gradient of an interpolation that is an algorithm: the way back, or there again.
+template <int, bool IsBack, class Places, class T, class Shape, class Operand, class Gradient>
+auto operand_gradient(const own_pass<interpolation_algorithm<IsBack, Places>, T, Shape, Operand>& node,
+                      const Gradient& gradient) {
+  return make_own_pass<T>(interpolation_algorithm<!IsBack, Places>{node.options.places}, get<0>(node.operands).shape(),
+                          gradient);
 }
 
 }  // namespace tenon
