@@ -95,13 +95,12 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
 
 namespace detail {
 
-/// Whether the rows of all results are one run each, of few values.
+/// Whether a result is a run of few values, and neighbours lie apart.
 template <class Fold>
-bool has_short_rows(const Fold& fold) {
-  if constexpr (Fold::rank < 2) return false;
-  else
-    return fold.kept < Fold::rank - 1 && fold.extents[Fold::rank - 2] == fold.count &&
-           fold.count <= staged_columns<Fold::rank>::most_rows;
+bool has_short_rows(const Fold& fold, const array<index, Fold::rank>& here) {
+  constexpr int last = Fold::rank - 1;
+  return fold.kept < last && fold.extents[last - 1] == fold.count &&
+         fold.count <= staged_columns<Fold::rank>::most_rows && !fold.program.at(here).is_adjacent();
 }
 
 /// The results of a part whose rows are short: what lies across is copied for some results at a time.
@@ -129,7 +128,7 @@ template <class Fold, class Slots>
 void fold_side_by_side(const Fold& fold, const array<index, Fold::rank>& here,
                        const folded_part<typename Fold::value_type>& to, const Slots& slots) {
   if constexpr (Fold::rank > 1) {
-    if (has_short_rows(fold)) return fold_short_rows(fold, here, to, slots);
+    if (has_short_rows(fold, here)) return fold_short_rows(fold, here, to, slots);
   }
   fold_columns(fold, here, to, slots);
 }

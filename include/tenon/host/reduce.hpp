@@ -48,6 +48,7 @@ bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& res
   using space = decltype(lower_reduction<FirstSlot>(node, result_extents, false));
   using cursor = decltype(std::declval<const space&>().program.at(array<index, rank>{}));
   constexpr bool in_lanes = folds_states_in_lanes<typename space::monoid, cursor, no_slots>;
+  // Short runs are copied across, once for each source: of more sources, only shorter ones are worth it.
   constexpr index short_run = in_lanes ? long_block<cursor> : source_count<decltype(space::program)> > 1 ? 17 : 33;
   int last_kept = rank - 1;
   while (last_kept >= 0 && reduced[last_kept]) --last_kept;
