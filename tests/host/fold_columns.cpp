@@ -132,7 +132,9 @@ TEST_CASE("short rows are folded as many at a time as packs hold", "[fold_column
     for (const tenon::index rows : {3, 40, 300, 5000}) {
       const auto x = random_matrix(rows, columns + 1);
       const auto y = tenon::slice(x, tenon::range(0, rows), tenon::range(1, columns + 1));
+      const auto before = tenon::slice(x, tenon::range(0, rows), tenon::range(0, columns));
       const auto centre = tenon::evaluated_tensor(tenon::mean(y, tenon::axis<0>));
+      const auto steps = numbers_of(tenon::sum(y - 2.0f * before, drop<1>));
       const auto distances = numbers_of(tenon::sum((y - centre) * (y - centre), drop<1>));
       const auto doubled = numbers_of(tenon::sum(tenon::cast<double>(y) * 2.0, drop<1>));
       const auto greatest = numbers_of(tenon::max(y, drop<1>)), where = numbers_of(tenon::argmin(y, drop<1>));
@@ -140,15 +142,17 @@ TEST_CASE("short rows are folded as many at a time as packs hold", "[fold_column
       tenon::index wrong = 0;
       for (tenon::index row = 0; row < rows; ++row) {
         const auto at = static_cast<std::size_t>(row);
-        double squares = 0, sum = 0, most = 0;
+        double squares = 0, sum = 0, most = 0, difference = 0;
         tenon::index least = 0;
         for (tenon::index i = 0; i < columns; ++i) {
           const double value = static_cast<double>(y(row, i)), step = value - static_cast<double>(centre(0, i));
           squares += step * step, sum += 2 * value;
+          difference += value - 2 * static_cast<double>(before(row, i));
           most = value > most ? value : most;
           if (y(row, i) < y(row, least)) least = i;
         }
         wrong += std::fabs(distances[at] - squares) > 1e-5 * squares || std::fabs(doubled[at] - sum) > 1e-12 * sum;
+        wrong += std::fabs(steps[at] - difference) > 1e-5 * sum;
         wrong += greatest[at] != most || where[at] != static_cast<double>(least) || std::fabs(shares[at] - 1) > 1e-5;
       }
       CAPTURE(rows, columns);
