@@ -136,7 +136,7 @@ template <class Monoid, class State, class Cursor, class Slots>
     for (; i + width <= part[1]; i += width) {
       add_pack<Monoid>(into(i), rows, count, i, whole_access<reading::strided>{}, slots);
     }
-    if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
+    if constexpr (simd::has_partial_packs && takes_partial<Cursor> && width > 1) {
       const partial_access<reading::strided> left{part[1] - i};
       if (left.count > 0) add_pack<Monoid>(into(i), rows, count, i, left, slots);
       return;
