@@ -231,16 +231,13 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
     const auto& node = as_node(expression);
     using node_type = std::remove_cvref_t<decltype(node)>;
     const bool had_elements = destination.data() != nullptr;
-    const auto evaluate = [&]() __attribute__((always_inline)) {
-      if (!had_elements) [[unlikely]]
-        detail::give_elements(destination, node.shape());
+    if (!had_elements) [[unlikely]]
+      detail::give_elements(destination, node.shape());
+    if constexpr (detail::runs_program<Space, node_type>) {  // takes no memory once the destination has its own
       detail::evaluate_into<Aliasing>(destination.write_view(), detail::as_written<T>(node));
-    };
-    if constexpr (detail::runs_program<Space, node_type>) {
-      evaluate();  // takes no memory once the destination has its own
     } else {
       try {
-        evaluate();
+        detail::evaluate_into<Aliasing>(destination.write_view(), detail::as_written<T>(node));
       } catch (...) {
         if (!had_elements) destination.reset();
         throw;

@@ -45,6 +45,13 @@
 #define TENON_INLINE inline
 #endif
 
+/// Keeps a function out of its callers, in one copy: g++ makes more of them for arguments that it knows.
+#if defined(__clang__) || !defined(__GNUC__)
+#define TENON_OUT_OF_LINE [[gnu::noinline]]
+#else
+#define TENON_OUT_OF_LINE [[gnu::noinline, gnu::noclone]]
+#endif
+
 /// Marks what a result refers to, so that clang warns where that is gone; empty elsewhere, and behind nvcc, which moves
 /// it to where clang does not take it.
 #if defined(__clang__) && !defined(__CUDACC__)

@@ -11,6 +11,12 @@ namespace tenon::simd {
 /// Keeps the loop that it stands in as short as it is written: neither unrolled nor made of packs.
 TENON_INLINE void keep_loop_short() { asm volatile(""); }
 
+/// `truth`, of which compilers know nothing: a loop that asks stays one, where they would make one for each answer.
+TENON_INLINE bool asked_again(bool truth) {
+  asm("" : "+r"(truth));
+  return truth;
+}
+
 /// Whether the machine moves the first lanes of a pack alone: then the ends of rows are packs too.
 inline constexpr bool has_partial_packs =
 #if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)

@@ -151,9 +151,13 @@ void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
   if constexpr (sizeof(T) >= 4) {
     if (matrix.row_stride == 1 && matrix.column_stride > 0 && matrix.rows > 1 && matrix.rows < width) {
       constexpr int half = width < 8 ? width : 8, quarter = width < 4 ? width : 4;
-      if (matrix.rows > 8) return detail::copy_narrow<width>(to, from, matrix);
-      if (matrix.rows > 4) return detail::copy_narrow<half>(to, from, matrix);
-      return detail::copy_narrow<quarter>(to, from, matrix);
+      if (matrix.rows <= quarter) return detail::copy_narrow<quarter>(to, from, matrix);
+      copied_matrix part = matrix;
+      part.rows = matrix.rows < half ? matrix.rows : half;
+      detail::copy_narrow<half>(to, from, part);
+      if (part.rows == matrix.rows) return;
+      part.rows = matrix.rows - half;
+      return copy_matrix(to + half * matrix.to_stride, from + half, part);
     }
   }
   if (matrix.row_stride == 1 && matrix.columns >= width && matrix.rows >= width) {

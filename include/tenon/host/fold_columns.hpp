@@ -122,7 +122,7 @@ TENON_INLINE index add_four_rows(State* states, const array<Cursor, 4>& rows, co
 /// Adds the elements `part` of `count` rows from number `position` on to the states of as many results, in loops as
 /// short as can be.
 template <class Monoid, class State, class Cursor, class Slots>
-[[gnu::noinline]] void add_rows(State* states, const Cursor* rows, int count, const array<index, 2>& part,
+TENON_OUT_OF_LINE void add_rows(State* states, const Cursor* rows, int count, const array<index, 2>& part,
                                 index position, const Slots& slots) {
   index i = part[0];
   const auto into = [&](index at) { return states + (at - part[0]); };

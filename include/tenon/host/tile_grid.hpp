@@ -123,7 +123,7 @@ void order_by_destination(array<index, Rank>& extents, const stride_list<Rank>& 
 
 /// Brings the axes into the order of memory and merges those that are adjacent everywhere.
 template <int Rank>
-void simplify(any_statement<Rank>& statement) {
+[[gnu::noinline]] void simplify(any_statement<Rank>& statement) {
   stride_list<Rank> list{};
   for (int k = 0; k < statement.facts->target_count; ++k) list(statement.targets[k].stride);
   for (int k = 0; k < statement.facts->source_count; ++k) list(statement.sources[k].stride);
@@ -140,7 +140,7 @@ struct tile_grid {
   bool is_one_row;  // short rows follow one another in memory: a tile is written as a single row
   index rows = across_rows, columns = across_columns;
 
-  explicit tile_grid(const any_statement<Rank>& statement)
+  [[gnu::noinline]] explicit tile_grid(const any_statement<Rank>& statement)
       : extents(statement.extents),
         tiles(statement.extents),
         across(axis_across(statement)),

@@ -41,7 +41,7 @@ template <int Rank>
 class tile_writer {
  public:
   /// `block` is one of `blocks_for`.
-  tile_writer(const any_statement<Rank>& statement, const tile_grid<Rank>& grid, std::byte* block)
+  [[gnu::noinline]] tile_writer(const any_statement<Rank>& statement, const tile_grid<Rank>& grid, std::byte* block)
       : statement_(statement), grid_(grid), memory_(bytes_needed(statement, grid), block) {
     cursor_ = memory_.take(statement.facts->cursor_size, 1);
     std::memcpy(cursor_, statement.cursor, static_cast<std::size_t>(statement.facts->cursor_size));
@@ -73,10 +73,10 @@ class tile_writer {
       targets_[k].at = target.start + offset_at(origin, target.stride) * target.copies->size;
       targets_[k].step = grid_.step_across(target.stride) * target.copies->size;
     }
-    if (grid_.is_one_row) return write_row(rows * columns);
-    for (index row = 0; row < rows; ++row) {
-      if (row % rows_ahead == 0) prefetch_column(next, row / rows_ahead);
-      write_row(columns);
+    const index written_rows = grid_.is_one_row ? 1 : rows, length = grid_.is_one_row ? rows * columns : columns;
+    for (index row = 0; row < written_rows; ++row) {
+      if (!grid_.is_one_row && row % rows_ahead == 0) prefetch_column(next, row / rows_ahead);
+      write_row(length);
     }
   }
 
@@ -98,7 +98,7 @@ class tile_writer {
   T* array_of(int count) {
     return reinterpret_cast<T*>(memory_.take(count, sizeof(T)));
   }
-  static index bytes_needed(const any_statement<Rank>& statement, const tile_grid<Rank>& grid) {
+  [[gnu::noinline]] static index bytes_needed(const any_statement<Rank>& statement, const tile_grid<Rank>& grid) {
     constexpr auto bytes_for = staged_memory::bytes_for;
     const index sources = statement.facts->source_count, targets = statement.facts->target_count;
     index bytes = bytes_for(statement.facts->cursor_size, 1) + bytes_for(sources, sizeof(cursor_field)) +
@@ -108,7 +108,7 @@ class tile_writer {
     for (int k = 0; k < targets; ++k) bytes += bytes_for(grid.columns, statement.targets[k].copies->size);
     return bytes;
   }
-  static index lines_of(int k, const any_statement<Rank>& statement, const tile_grid<Rank>& grid) {
+  [[gnu::noinline]] static index lines_of(int k, const any_statement<Rank>& statement, const tile_grid<Rank>& grid) {
     const auto& source = statement.sources[k];
     if (statement.copies_at_once() || statement.first_same(k) != k) return 0;
     if (is_staged(source, statement, grid)) return grid.rows * grid.columns * source.size();

@@ -41,7 +41,7 @@ struct stride_sums {
   }
 
   /// Whether a sum of the strides from `first` on lies in [low, high].
-  [[gnu::noinline]] bool reach_into(index low, index high, int first = 0) {
+  [[gnu::cold, gnu::noinline]] bool reach_into(index low, index high, int first = 0) {
     if (high < low) return false;
     if (first >= count) return low <= 0 && high >= 0;
     if (high < 0 || low > reach(first)) return false;

@@ -70,7 +70,7 @@ TENON_INLINE void write_rest(T* to, index first, index end, const Cursor& cursor
 /// Writes the positions `part[0]` to `part[1]` - 1 of a cursor to adjacent elements, past the caches where `streaming`.
 /// Out of line: of each kind of reading, a statement has one such loop.
 template <reading How, class T, class Cursor, class Slots>
-[[gnu::noinline]] void write_packs(T* to, bool streaming, const array<index, 2>& part, const Cursor& shared_cursor,
+TENON_OUT_OF_LINE void write_packs(T* to, bool streaming, const array<index, 2>& part, const Cursor& shared_cursor,
                                    const Slots& shared_slots) {
   constexpr int width = write_width<T, Cursor>;
   detail::loop_constant<Cursor> cursor = shared_cursor;
@@ -89,7 +89,7 @@ template <reading How, class T, class Cursor, class Slots>
   for (; i + width <= end; i += width) {
     const auto lanes = cursor.template pack<width>(i, whole_access<How>{}, slots);
     if constexpr (can_stream) {
-      if (streaming) {
+      if (simd::asked_again(streaming)) {
         simd::stream(to + i, lanes);
         continue;
       }
@@ -99,15 +99,17 @@ template <reading How, class T, class Cursor, class Slots>
   if (i < end) write_rest<How>(to, i, end, cursor, slots);
 }
 
-/// The same of any cursor; `How` says how it reads where not all it reads is adjacent.
+/// The same of any cursor. Where elements may lie apart, adjacent ones have a loop of their own; rows in which one
+/// element may stand for all have one loop.
 template <reading How, class T, class Cursor, class Slots>
 TENON_INLINE void write_row(T* to, bool streaming, const array<index, 2>& part, const Cursor& cursor,
                             const Slots& slots) {
   if constexpr (write_width<T, Cursor> == 1) {
     write_values(to, part[0], part[1], cursor, slots);
-  } else if (cursor.is_adjacent()) {
-    write_packs<reading::adjacent>(to, streaming, part, cursor, slots);
   } else {
+    if constexpr (How != reading::row) {
+      if (cursor.is_adjacent()) return write_packs<reading::adjacent>(to, streaming, part, cursor, slots);
+    }
     write_packs<How>(to, streaming, part, cursor, slots);
   }
 }

@@ -60,7 +60,7 @@ class optimizer {
   static constexpr bool moves_parameters = rule::writes_value || requires { typename rule::second_rule; };
 
   /// `options` hold for all parameters that no group takes. A parameter belongs to the first group that takes it.
-  explicit optimizer(const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
+  [[gnu::cold]] explicit optimizer(const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
       : options_{options} {
     if (groups.size() >= static_cast<std::size_t>(max_groups)) {
       throw error(compose_text("optimizer: ", groups.size(), " groups, expected fewer than ", max_groups));
@@ -186,7 +186,7 @@ class optimizer {
   /// group, of which older files lack some; and for what is kept of every parameter, by PyTorch's names.
   /// throws    error when `net` is another network than that which the optimizer was made with
   template <class Network, class Visitor>
-  void visit_state(Network& net, Visitor&& visitor) {
+  [[gnu::cold]] void visit_state(Network& net, Visitor&& visitor) {
     must_move(net);
     visit_kept(net, [](const auto&, auto&, auto&) {});  // allocates where no step has
     constexpr std::int64_t most_steps = std::numeric_limits<std::int32_t>::max();
@@ -219,7 +219,7 @@ class optimizer {
   }
   /// Calls `body(name, parameter, values)` for what is kept of every parameter.
   template <class Network, class Body>
-  void visit_kept(Network& net, Body&& body) {
+  [[gnu::cold]] void visit_kept(Network& net, Body&& body) {
     collect(net);
     const device_of_parameters<Space> on_device(memory_);
     take_parameters();
@@ -309,7 +309,7 @@ class optimizer {
     table_.take(memory_, planes_, fill, rule::writes_value ? "optimizer" : rule::name);
   }
   template <class Network>
-  void start(Network& net) {
+  [[gnu::cold]] void start(Network& net) {
     std::vector<int> members(options_.size());
     group_of_.clear();
     net.visit_parameters([&](const auto& name, auto&) { ++members[add_member(name)]; });
@@ -323,7 +323,7 @@ class optimizer {
     for (int k = 0; k < rule::states; ++k) plane_of_[k] = is_used(rules, k) ? planes_++ : -1;
   }
   /// Zero is there already.
-  void fill_state(parameter_table<T, Space, Weight, follows>& fresh) const {
+  [[gnu::cold]] void fill_state(parameter_table<T, Space, Weight, follows>& fresh) const {
     const auto rules = make_rules<rule>();
     for (std::size_t number = 0; number < memory_.size(); ++number) {
       const rule& own = rules[memory_[number].group];

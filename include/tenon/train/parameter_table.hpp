@@ -186,7 +186,7 @@ class parameter_table {
   static void write(storage<U, Space>& to, const std::vector<U>& values) {
     if (!values.empty()) Space::copy_from_host(to.data(), values.data(), to.bytes());
   }
-  void check_same_sizes(const std::vector<memory>& parameters, const char* owner) const {
+  [[gnu::cold]] void check_same_sizes(const std::vector<memory>& parameters, const char* owner) const {
     bool is_same = parameters.size() == parameters_.size();
     for (std::size_t i = 0; is_same && i < parameters.size(); ++i) {
       is_same = parameters[i].size == parameters_[i].size;
@@ -197,7 +197,7 @@ class parameter_table {
     }
   }
   /// Of a table that holds nothing yet.
-  void begin(const std::vector<memory>& parameters, int planes) {
+  [[gnu::cold]] void begin(const std::vector<memory>& parameters, int planes) {
     parameters_ = parameters, masters_ = planes;
     for (const auto& each : parameters) {
       starts_.push_back(plane_);
@@ -226,7 +226,7 @@ class parameter_table {
     }
     return made;
   }
-  void allocate(int planes) {
+  [[gnu::cold]] void allocate(int planes) {
     const auto totals = static_cast<index>(parameters_.size()) + 1;
     index chunks = 0;
     for (const auto& each : parameters_) chunks += chunks_in(each.size);
