@@ -164,6 +164,8 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
                 "tenon: the destination has fewer axes than the expression");
   static_assert(extents_fit<Shape, node_shape>() || must_hold<Shape, node_shape>,
                 "tenon: the extents of destination and expression must be equal");
+  static_assert(is_complex<T> || !is_complex<typename E::element> || must_hold<T, E>,
+                "tenon: complex numbers become real ones by real(z), imag(z) or abs(z)");
   if constexpr (node_shape::rank > Shape::rank) {
     evaluate_into<Aliasing>(insert_unit_axes<node_shape>(destination), node);
   } else if constexpr (node_shape::rank < Shape::rank) {

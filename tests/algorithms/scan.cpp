@@ -6,6 +6,7 @@
 
 #include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
+#include "support/complex.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -138,4 +139,11 @@ TEST_CASE("scans are the same on any number of threads", "[scan]") {
   const auto x = tenon_test::made_tensor<float>(rank<2>(300, 301), [](tenon::index i) { return std::sin(i); });
   CHECK(tenon_test::is_same_on_any_threads([&] { return tenon_test::elements_of(tenon::cumsum(x, axis<0>)); }));
   CHECK(tenon_test::is_same_on_any_threads([&] { return tenon_test::elements_of(tenon::cumsum(x, axis<1>)); }));
+}
+
+TEST_CASE("scans of complex numbers", "[scan]") {
+  using number = std::complex<float>;
+  const tenon::tensor<number, tenon::rank<1>> z = {number(3, 4), number(0, 1), number(-1, 2)};
+  CHECK(tenon_test::elements_of(tenon::cumsum(z, tenon::axis<0>)) == std::vector<number>{{3, 4}, {3, 5}, {2, 7}});
+  CHECK(tenon_test::elements_of(tenon::cumprod(z, tenon::axis<0>)) == std::vector<number>{{3, 4}, {-4, 3}, {-2, -11}});
 }

@@ -92,6 +92,14 @@ TEST_CASE("complex numbers and truth values", "[host]") {
   CHECK(numbers_of(tenon::matmul(yes, yes)) == std::vector<double>{1, 0, 0, 0});
 }
 
+TEST_CASE("long sums of complex numbers keep their digits", "[host]") {
+  using number = std::complex<float>;
+  constexpr tenon::index depth = 1000003;  // one tenth, added up a million times, would be 1 % off
+  const auto row = tenon::full<number>({1, depth}, number(0.1f, 0)), columns = tenon::ones<number>({depth, 2});
+  const auto product = tenon::evaluated_tensor(tenon::matmul(row, columns));
+  CHECK(std::abs(static_cast<double>(product(0, 1).real()) / (static_cast<double>(0.1f) * depth) - 1) < 1e-4);
+}
+
 TEST_CASE("products without rows, columns or depth", "[host]") {
   const auto shape_of = [](tenon::index m, tenon::index n, tenon::index k) {
     return numbers_of(tenon::matmul(random_matrix<float>(m, k, 1), random_matrix<float>(k, n, 2)));

@@ -56,3 +56,20 @@ TEST_CASE("nothing beside a matrix is read", "[host]") {
     CHECK(product_difference<float>(numbers_of(tenon::matmul(row, tenon::transpose(across))), row, turned) == "");
   }
 }
+
+TEST_CASE("long sums of floats keep their digits", "[host]") {
+  constexpr tenon::index depth = 1000003;  // one tenth, added up a million times, would be 1 % off
+  const double expected = static_cast<double>(0.1f) * depth;
+  for (const tenon::index few : {1, 3}) {
+    const auto rows = tenon::ones<float>({few, depth}), matrix = tenon::full<float>({depth, 5}, 0.1f);
+    const auto turned = tenon::evaluated_tensor(tenon::transpose(matrix)),
+               columns = tenon::evaluated_tensor(tenon::transpose(rows));
+    const auto off = [&](const auto& product) {
+      return static_cast<double>(tenon::max(tenon::abs(tenon::cast<double>(product) / expected - 1)));
+    };
+    CAPTURE(few);
+    CHECK(off(tenon::evaluated_tensor(tenon::matmul(rows, matrix))) < 1e-4);
+    CHECK(off(tenon::evaluated_tensor(tenon::matmul(rows, tenon::transpose(turned)))) < 1e-4);
+    CHECK(off(tenon::evaluated_tensor(tenon::matmul(turned, columns))) < 1e-4);
+  }
+}

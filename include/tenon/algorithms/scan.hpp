@@ -11,9 +11,11 @@ namespace tenon {
 
 namespace detail {
 
-/// The type that a scan folds in: double for floating types, as PyTorch does on the CPU, else the reduction's state.
+/// The type that a scan folds in: double for floating types, as PyTorch does on the CPU, complex numbers of double for
+/// complex ones, else the reduction's state.
 template <class Monoid, class T>
-using scan_state = std::conditional_t<is_floating<T>, double, typename Monoid::template state<T>>;
+using scan_state = std::conditional_t<is_complex<T>, promote<T, double>,
+                                      std::conditional_t<is_floating<T>, double, typename Monoid::template state<T>>>;
 
 /// What one of `Width` scans holds after a value. A greatest or least value that is NaN stays.
 template <class Monoid, int Width, class State>

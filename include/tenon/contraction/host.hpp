@@ -27,8 +27,12 @@ void multiply_plainly(const matrix_extents& extents, const Left& left, const Rig
     for (index row = first; row < last; ++row) {
       for (index column = 0; column < extents.columns; ++column) {
         T sum_of_products = T(0);
-        for (index k = 0; k < extents.depth; ++k) {
-          sum_of_products += static_cast<T>(left.value(row, k)) * static_cast<T>(right.value(k, column));
+        for (index begin = 0; begin < extents.depth; begin += longest_sum) {
+          T part = T(0);
+          for (index k = begin; k < least(begin + longest_sum, extents.depth); ++k) {
+            part += static_cast<T>(left.value(row, k)) * static_cast<T>(right.value(k, column));
+          }
+          sum_of_products += part;
         }
         epilogue.store(row, column, sum_of_products);
       }

@@ -16,6 +16,9 @@ namespace detail {
 /// How many vectors are multiplied at once with the elements of a matrix. Fewer, but for a single one, are padded with
 /// 0.
 inline constexpr int most_few = 4;
+/// How many products are added one behind another. Sums of that many are added up in their turn, as what rounding adds
+/// grows with the length of a sum: one of a million floats would be 1 % off.
+inline constexpr index longest_sum = 2048;
 /// How far ahead memory is asked for along a line.
 inline constexpr index prefetched_bytes = 1536;
 
@@ -50,6 +53,20 @@ void add_scaled_rows(const T* few, index few_pitch, const matrix_memory<T>& matr
       for (; j + lanes <= columns; j += lanes) add(j, count, whole);
     }
     if (j < columns) add(j, count, [&](const T* from) { return simd::load_part<T, lanes>(from, columns - j); });
+  }
+}
+
+/// The same of any depth, with results that need not hold anything before. `part` has room for as many.
+template <class T, int Few>
+void multiply_rows(const T* few, index few_pitch, const matrix_memory<T>& matrix, index depth, index columns,
+                   T* results, index pitch, T* part) {
+  std::fill(results, results + Few * pitch, T(0));
+  for (index first = 0; first < depth; first += longest_sum) {
+    T* const sums = first == 0 ? results : part;
+    if (first > 0) std::fill(part, part + Few * pitch, T(0));
+    add_scaled_rows<T, Few>(few + first, few_pitch, {matrix.at(first, 0), matrix.row_step, 1},
+                            least(longest_sum, depth - first), columns, sums, pitch);
+    for (index place = 0; first > 0 && place < Few * pitch; ++place) results[place] += part[place];
   }
 }
 
@@ -109,6 +126,18 @@ TENON_INLINE void multiply_short_lines(const T* few, index few_pitch, const T* l
   }
 }
 
+/// As `multiply_lines`, of any depth.
+template <class T, int Few, int Lines>
+void multiply_long_lines(const T* few, index few_pitch, const T* lines, index line_step, index depth, T* results) {
+  constexpr index block = longest_sum * simd::native_width<T>;
+  for (index first = 0; first == 0 || first < depth; first += block) {
+    T part[Lines * Few];
+    multiply_lines<T, Few, Lines>(few + first, few_pitch, lines + first, line_step, least(block, depth - first),
+                                  first == 0 ? results : part);
+    for (int place = 0; first > 0 && place < Lines * Few; ++place) results[place] += part[place];
+  }
+}
+
 template <class T, int Few>
 void multiply_all_lines(const T* few, index few_pitch, const T* lines, index line_step, index count, index depth,
                         T* results) {
@@ -120,10 +149,10 @@ void multiply_all_lines(const T* few, index few_pitch, const T* lines, index lin
     }
   }
   for (; line + 4 <= count; line += 4) {
-    multiply_lines<T, Few, 4>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
+    multiply_long_lines<T, Few, 4>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
   }
   for (; line < count; ++line) {
-    multiply_lines<T, Few, 1>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
+    multiply_long_lines<T, Few, 1>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
   }
 }
 
@@ -207,16 +236,16 @@ struct vector_product {
     const index units = (columns + unit - 1) / unit, grain = 1 + 65536 / (depth * unit + 1);
     const index parts = part_count(units, grain), size = detail::conflict_free_pitch<T>(Few * block);
     const detail::scratch memory;
-    T* const all_results = memory.take<T>(parts * size);
+    const index both = depth > detail::longest_sum ? 2 * size : size;  // results, and those of a part of the depth
+    T* const all_results = memory.take<T>(parts * both);
     parallel_parts(units, grain, parts, [&](index first, index last, index part) {
       const index end = detail::least(columns, last * unit);
-      T* const results = all_results + part * size;
+      T* const results = all_results + part * both;
       for (index column = first * unit; column < end; column += block) {
         const index count = detail::least(block, end - column);
         const index pitch = pitch_of(count);
-        std::fill(results, results + Few * pitch, T(0));
-        detail::add_scaled_rows<T, Few>(few, pitch_of(depth), {matrix.at(0, column), matrix.row_step, 1}, depth, count,
-                                        results, pitch);
+        detail::multiply_rows<T, Few>(few, pitch_of(depth), {matrix.at(0, column), matrix.row_step, 1}, depth, count,
+                                      results, pitch, results + size);
         epilogue.store_tile(0, column, {{rows, count}}, results, pitch);
       }
     });

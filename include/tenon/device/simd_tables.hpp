@@ -12,7 +12,9 @@ namespace tenon::simd {
 /// bits, whose products are exact, and the rest.
 /// source    Lawson 1961, iterated least squares: the fits; Cody and Waite 1980: the split reductions
 template <class T>
-struct math_table;
+struct math_table {
+  static_assert(!is_complex<T>, "tenon: complex numbers have no such function; exp, log and sqrt take them");
+};
 
 template <>
 struct math_table<float> {

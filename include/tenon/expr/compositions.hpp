@@ -85,6 +85,8 @@ constexpr auto logsumexp(Operand&& operand, dropped_axes<Axes...> axes) {
 template <tensor_operand Operand, int... Axes>
 constexpr auto standardise(Operand&& operand, axis_list<Axes...> axes, float epsilon = 1e-5f) {
   const auto& x = as_node(std::forward<Operand>(operand));
+  static_assert(!is_complex<typename node_of<Operand>::element> || must_hold<Operand>,
+                "tenon: standardise takes real numbers; real(z) and imag(z) are the parts of complex ones");
   const auto centred = x - mean(x, axes);  // two sums over a row in cache are faster than one pass of `variance`
   return centred * rsqrt(mean(square(centred), axes) + epsilon);
 }
@@ -108,6 +110,8 @@ constexpr auto layer_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& w
 template <tensor_operand Operand, int... Axes, class Weight>
   requires operands_of_expression<Operand, Weight>
 constexpr auto rms_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, float epsilon = 1e-5f) {
+  static_assert(!is_complex<typename node_of<Operand>::element> || must_hold<Operand>,
+                "tenon: rms_norm takes real numbers; real(z) and imag(z) are the parts of complex ones");
   const auto& x = as_node(std::forward<Operand>(operand));
   return x * rsqrt(mean(square(x), axes) + epsilon) * std::forward<Weight>(weight);
 }

@@ -219,6 +219,13 @@ struct moments {
   T count, mean, distance;
 };
 
+/// The element type of the variance of elements `T`.
+template <class T>
+struct variance_element {
+  static_assert(!is_complex<T>, "tenon: of complex numbers the variance is variance(real(z)) + variance(imag(z))");
+  using type = std::conditional_t<is_floating<T>, T, float>;
+};
+
 /// Variance (biased: divided by the number of values), stable in one pass. Empty, or of infinities: NaN.
 /// source    Chan, Golub, LeVeque 1979: Updating formulae and a pairwise algorithm for computing sample variances
 struct variance_monoid {
@@ -227,7 +234,7 @@ struct variance_monoid {
   template <class T>
   using state = moments<std::conditional_t<is_floating<T>, compute_type<T>, float>>;
   template <class T>
-  using element = std::conditional_t<is_floating<T>, T, float>;
+  using element = typename variance_element<T>::type;
 
   template <class State>
   TENON_HOST_DEVICE static constexpr State identity() {

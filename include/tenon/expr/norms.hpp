@@ -30,14 +30,18 @@ auto norm_l1(Operand&& operand, Axes axes = {}) {
   return sum(abs(detail::as_floating(std::forward<Operand>(operand))), axes);
 }
 
-/// Square root of the sum of squares; NaN when any value is NaN. Empty: 0.
-/// types     floating; of integers float
+/// Square root of the sum of squares, of complex numbers of their absolute values; NaN when any value is NaN. Empty: 0.
+/// types     floating; of integers float; of complex numbers their parts' type
 /// accuracy  squares are not scaled: of floats, magnitudes beyond 1e19 overflow and those below 1e-19 vanish
 /// gradient  0 where the norm is 0, as PyTorch has it
 /// example   y = x / norm_l2(x, axis<-1>);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 auto norm_l2(Operand&& operand, Axes axes = {}) {
-  return detail::level_sqrt(sum(square(detail::as_floating(std::forward<Operand>(operand))), axes));
+  if constexpr (is_complex<typename node_of<Operand>::element>) {
+    return detail::level_sqrt(sum(square(abs(std::forward<Operand>(operand))), axes));
+  } else {
+    return detail::level_sqrt(sum(square(detail::as_floating(std::forward<Operand>(operand))), axes));
+  }
 }
 
 /// Greatest absolute value; NaN when any value is NaN.

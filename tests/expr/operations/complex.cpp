@@ -90,6 +90,28 @@ TEMPLATE_LIST_TEST_CASE("operations on complex numbers", "[complex]", tenon_test
   check_operations<double, TestType>();
 }
 
+TEMPLATE_LIST_TEST_CASE("norms of complex numbers are of absolute values", "[complex]", tenon_test::spaces) {
+  const auto z = tenon_test::tensor_of<TestType>(tenon::rank<1>(2), std::vector<complex<double>>{{3, 4}, {0, 12}});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::norm_l2(z))::element, double>);
+  CHECK(std::abs(static_cast<double>(tenon::norm_l2(z)) - 13) < 1e-14);
+  CHECK(std::abs(elements_of(tenon::norm_l2(z, tenon::axis<0>))[0] - 13) < 1e-14);
+  CHECK(std::abs(static_cast<double>(tenon::norm_l1(z)) - 17) < 1e-14);
+  CHECK(std::abs(static_cast<double>(tenon::norm_inf(z)) - 12) < 1e-14);
+}
+
+TEMPLATE_LIST_TEST_CASE("either part makes a complex number infinite or NaN", "[complex]", tenon_test::spaces) {
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const auto z = tenon_test::tensor_of<TestType>(
+      tenon::rank<1>(6), std::vector<complex<double>>{{inf, 0}, {0, -inf}, {nan, inf}, {nan, 0}, {0, nan}, {1, 2}});
+  CHECK(elements_of(tenon::isinf(z)) == std::vector<bool>{true, true, true, false, false, false});
+  CHECK(elements_of(tenon::isnan(z)) == std::vector<bool>{false, false, true, true, true, false});
+  CHECK(elements_of(tenon::isfinite(z)) == std::vector<bool>{false, false, false, false, false, true});
+  CHECK(elements_of(tenon::isclose(z, z)) == std::vector<bool>{true, true, false, false, false, true});
+  CHECK(elements_of(tenon::isclose(z, z, {.equal_nan = true})) == std::vector<bool>(6, true));
+  CHECK(!elements_of(tenon::isclose(z, z + complex<double>(0, 1e-3)))[5]);
+  CHECK(elements_of(tenon::isclose(z, z + complex<double>(0, 1e-7)))[5]);
+}
+
 TEMPLATE_LIST_TEST_CASE("complex and real numbers together", "[complex]", tenon_test::spaces) {
   using narrow = complex<float>;
   using wide = complex<double>;

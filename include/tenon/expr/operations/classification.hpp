@@ -19,12 +19,14 @@ struct isnan_op : predicate {
 };
 TENON_FUNCTION_OBJECT pointwise_function<isnan_op> isnan;
 
-/// Whether x is infinite, of either sign.
+/// Whether x is infinite, of either sign. A complex number is infinite where one of its parts is.
 struct isinf_op : predicate {
   static constexpr const char* name = "isinf";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x) {
-    if constexpr (std::is_floating_point_v<simd::lane_of<V>>) {
+    if constexpr (is_complex<V>) {
+      return value(x.real()) || value(x.imag());
+    } else if constexpr (std::is_floating_point_v<simd::lane_of<V>>) {
       return simd::abs(x) == simd::constant_like<V>(__builtin_huge_val());
     } else {
       return x != x;
@@ -33,12 +35,14 @@ struct isinf_op : predicate {
 };
 TENON_FUNCTION_OBJECT pointwise_function<isinf_op> isinf;
 
-/// Whether x is neither infinite nor NaN.
+/// Whether x is neither infinite nor NaN. A complex number is finite where both parts are.
 struct isfinite_op : predicate {
   static constexpr const char* name = "isfinite";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x) {
-    if constexpr (std::is_floating_point_v<simd::lane_of<V>>) {
+    if constexpr (is_complex<V>) {
+      return value(x.real()) && value(x.imag());
+    } else if constexpr (std::is_floating_point_v<simd::lane_of<V>>) {
       return simd::abs(x) < simd::constant_like<V>(__builtin_huge_val());
     } else {
       return x == x;
@@ -65,10 +69,13 @@ struct isclose_op {
 
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE constexpr auto value(V x, V y) const {
-    const V difference = simd::abs(x - y);
-    const V allowed = simd::constant_like<V>(within.absolute) + simd::constant_like<V>(within.relative) * simd::abs(y);
-    const auto is_near = (difference <= allowed) & (difference < simd::constant_like<V>(__builtin_huge_val()));
-    const auto both_nan = (x != x) & (y != y) & (simd::constant_like<V>(within.equal_nan) != V{});
+    const auto difference = simd::abs(x - y);
+    using real = std::remove_const_t<decltype(difference)>;
+    const real allowed =
+        simd::constant_like<real>(within.absolute) + simd::constant_like<real>(within.relative) * simd::abs(y);
+    const auto is_near = (difference <= allowed) & (difference < simd::constant_like<real>(__builtin_huge_val()));
+    const auto is_nan = x != x, other_is_nan = y != y;
+    const auto both_nan = is_nan & other_is_nan & (simd::constant_like<real>(within.equal_nan) != real{});
     return (x == y) | is_near | both_nan;
   }
 };

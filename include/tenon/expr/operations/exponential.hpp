@@ -184,6 +184,7 @@ struct pow_op : promoting, lanewise<pow_op> {
   }
   template <class T>
   TENON_HOST_DEVICE static constexpr T number(T x, T y) {
+    static_assert(!is_complex<T> || must_hold<T>, "tenon: a power of complex numbers is exp(y * log(z)), or a product");
     auto left = simd::wrapping(y);
     if constexpr (std::is_signed_v<T>) {
       if (y < 0 && x != 1 && x != -1) return 0;

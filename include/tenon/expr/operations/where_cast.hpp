@@ -62,6 +62,8 @@ struct cast_op {
 /// example   y = cast<float>(labels);
 template <dtype T, tensor_operand Operand>
 constexpr auto cast(Operand&& operand) {
+  static_assert(is_complex<T> || !is_complex<typename node_of<Operand>::element> || must_hold<T, Operand>,
+                "tenon: complex numbers become real ones by real(z), imag(z) or abs(z)");
   constexpr bool is_there = std::is_same_v<typename node_of<Operand>::element, T> && !is_short_float<T>;
   if constexpr (is_there) return as_node(std::forward<Operand>(operand));
   else return make_pointwise(cast_op<T>{}, std::forward<Operand>(operand));
