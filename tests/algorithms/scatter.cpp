@@ -165,6 +165,9 @@ TEMPLATE_LIST_TEST_CASE("scatter refuses what does not fit and leaves the destin
   const auto first = tensor_of<TestType, std::int64_t>(rank<1>(1), {0});
   CHECK(tenon_test::text_of<tenon::dtype_error>([&] { tenon::scatter(bytes, axis<0>, first, 300); }) ==
         "scatter: number 300, expected 0 to 255 (elements of uint8)");
+  CHECK(tenon_test::text_of<tenon::dtype_error>([&] { tenon::scatter_add(bytes, axis<0>, first, 300); }) ==
+        "scatter_add: number 300, expected 0 to 255 (elements of uint8)");
+  CHECK(numbers_of(bytes) == numbers{1, 2, 3});
   CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::scatter(y, axis<1>, beyond, source); }) ==
         "scatter: axis 1: index 3, expected at least -3 and below 3 (destination [2, 3])");
   const auto below = tensor_of<TestType, std::int64_t>(rank<2>(2, 2), {0, 1, 0, -3});

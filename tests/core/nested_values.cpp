@@ -88,3 +88,18 @@ TEST_CASE("lists of different lengths are refused", "[nested_values]") {
         std::string::npos);
   CHECK_THROWS_AS((tensor<int, shape<2>>{1, 2, 3}), tenon::shape_error);
 }
+
+TEST_CASE("integers in braces are those that the elements hold", "[nested_values]") {
+  using bytes = tensor<std::uint8_t, rank<1>>;
+  CHECK(numbers_of(bytes{0, 255}) == numbers{0, 255});
+  CHECK(text_of<tenon::dtype_error>([] { bytes{1, 300}; }) ==
+        "tensor: number 300, expected 0 to 255 (elements of uint8)");
+  CHECK(text_of<tenon::dtype_error>([] { bytes{-1, 3}; }) ==
+        "tensor: number -1, expected 0 to 255 (elements of uint8)");
+  const auto make = [](std::int64_t value) { return tensor<int, rank<2>>{{1, value}, {2, 3}}; };
+  CHECK(numbers_of(make(-5)) == numbers{1, -5, 2, 3});
+  CHECK(text_of<tenon::dtype_error>([&] { make(std::int64_t{1} << 31); }) ==
+        "tensor: number 2147483648, expected -2147483648 to 2147483647 (elements of int32)");
+  CHECK(text_of<tenon::dtype_error>([] { tensor<std::uint64_t, rank<1>>{1, -1}; }) ==
+        "tensor: number -1, expected 0 to 18446744073709551615 (elements of uint64)");
+}

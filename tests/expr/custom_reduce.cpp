@@ -159,6 +159,23 @@ TEMPLATE_LIST_TEST_CASE("a function folds from an initial value", "[custom_reduc
   CHECK(numbers_of(tenon::reduce(halves, axis<0>, 0.5, times{})) == numbers{44992});  // 300 * 300 overflows half
 }
 
+TEMPLATE_LIST_TEST_CASE("an operation folds as a function does", "[custom_reduce]", tenon_test::spaces) {
+  const auto x = tensor_of<TestType, float>(rank<2>(2, 3), {1, 2, 3, -4, 5, 0.5});
+  CHECK(numbers_of(tenon::reduce(x, axis<1>, 2.5, tenon::maximum)) == numbers{3, 5});
+  CHECK(numbers_of(tenon::reduce(x, tenon::drop<0>, 0, tenon::add)) == numbers{-3, 7, 3.5});
+  const auto bits = tensor_of<TestType, std::uint8_t>(rank<1>(3), {1, 4, 5});
+  CHECK(numbers_of(tenon::reduce(bits, axis<0>, 2, tenon::bitwise_or)) == numbers{7});
+}
+
+TEMPLATE_LIST_TEST_CASE("a fold starts from a number that its elements hold", "[custom_reduce]", tenon_test::spaces) {
+  const auto bytes = tensor_of<TestType, std::uint8_t>(rank<1>(3), {1, 4, 5});
+  CHECK(tenon_test::text_of<tenon::dtype_error>([&] { tenon::reduce(bytes, axis<0>, 300, tenon::maximum); }) ==
+        "reduce: number 300, expected 0 to 255 (elements of uint8)");
+  CHECK(tenon_test::text_of<tenon::dtype_error>([&] { tenon::reduce(bytes, axis<0>, -1, times{}); }) ==
+        "reduce: number -1, expected 0 to 255 (elements of uint8)");
+  CHECK(numbers_of(tenon::reduce(bytes, axis<0>, 1e9, tenon::maximum)) == numbers{255});
+}
+
 TEMPLATE_LIST_TEST_CASE("a function folds long rows and columns, as a loop does", "[custom_reduce]",
                         tenon_test::spaces) {
   const auto x = tenon_test::made_tensor<double, TestType>(rank<2>(300, 201), far_scattered);

@@ -54,6 +54,30 @@ TEMPLATE_LIST_TEST_CASE("variance and deviation with a correction", "[statistics
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("the variance of integers that float does not hold", "[statistics]", tenon_test::spaces) {
+  const tenon::index offset = 1700000001;  // seconds since 1970, of which float holds every 128th
+  for (const tenon::index length : {2, 7, 100, 1033}) {
+    CAPTURE(length);
+    const auto value = [&](tenon::index i) { return static_cast<double>(offset + i * 7919 % 61); };
+    const auto x = tenon_test::made_tensor<int, TestType>(rank<2>(3, length), value);
+    const auto wide = tenon_test::made_tensor<std::int64_t, TestType>(rank<2>(3, length), value);
+    const auto rows = variances_by_definition(numbers_of(x), length, 1);
+    CHECK(difference(numbers_of(tenon::variance(x, axis<1>, 1)), rows, 1e-6) == "");
+    CHECK(difference(numbers_of(tenon::variance(wide, axis<1>, 1)), rows, 1e-6) == "");
+    CHECK(difference(numbers_of(tenon::variance(tenon::transpose(wide), axis<0>, 1)), rows, 1e-6) == "");
+    numbers whole = numbers_of(x), columns;
+    for (tenon::index i = 0; i < length; ++i) {
+      const auto at = [&](tenon::index row) { return whole[static_cast<std::size_t>(row * length + i)]; };
+      columns.push_back(variances_by_definition({at(0), at(1), at(2)}, 3, 0)[0]);
+    }
+    CHECK(difference(numbers_of(tenon::variance(x, axis<0>)), columns, 1e-6) == "");
+    CHECK(difference(numbers_of(tenon::variance(wide, axis<0>)), columns, 1e-6) == "");
+    const auto all = variances_by_definition(whole, 3 * length, 0);
+    CHECK(difference(numbers_of(tenon::variance(x)), all, 1e-6) == "");
+  }
+  static_assert(std::is_same_v<decltype(tenon::variance(tenon::tensor<int, rank<1>>()))::element, float>);
+}
+
 TEMPLATE_LIST_TEST_CASE("variance over several axes divides by their count", "[statistics]", tenon_test::spaces) {
   const auto x = tenon_test::counting<double, TestType>(rank<3>(2, 3, 2));
   CHECK(difference(numbers_of(tenon::variance(x, axis<1, 2>, 1)), {3.5, 3.5}, 1e-15) == "");

@@ -200,14 +200,16 @@ void scatter_as(const char* name, Destination&& destination, axis_list<Axis> axe
 }
 
 /// One number as source.
+/// throws    dtype_error where the destination's integers do not hold the number
 template <class Op, scatter_destination Destination, int Axis, tensor_operand Indices, dtype Number>
 void scatter_as(const char* name, Destination&& destination, axis_list<Axis> axes, const Indices& indices,
                 Number number) {
+  using element = typename std::remove_cvref_t<Destination>::element;
   using shape = typename node_of<const Indices&>::shape_type;
   using space = algorithm_space<const Indices&>;
-  const tensor<Number, tenon::rank<1>, space> one(tenon::rank<1>(1), {number});
+  const tensor<element, tenon::rank<1>, space> one(tenon::rank<1>(1), {number_as<element>(name, number)});
   scatter_as<Op>(name, std::forward<Destination>(destination), axes, indices,
-                 view<const Number, shape, space>(one.data(), indices.shape(), array<index, shape::rank>{}));
+                 view<const element, shape, space>(one.data(), indices.shape(), array<index, shape::rank>{}));
 }
 
 }  // namespace detail
@@ -232,9 +234,7 @@ void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& ind
 template <scatter_destination Destination, int Axis, tensor_operand Indices, dtype Number, class Op = overwrite_op>
 void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& indices, Number number,
              pointwise_function<Op> = {}) {
-  using element = typename std::remove_cvref_t<Destination>::element;
-  detail::scatter_as<Op>("scatter", std::forward<Destination>(destination), axes, indices,
-                         detail::number_as<element>("scatter", number));
+  detail::scatter_as<Op>("scatter", std::forward<Destination>(destination), axes, indices, number);
 }
 
 /// A `scatter` that adds: `destination[.., indices[p], ..] += source[p]`; extents and errors as of `scatter`.

@@ -87,7 +87,7 @@ using widened = std::conditional_t<is_short_float<T>, float, not_widened>;
 
 /// Element types that tensors hold.
 template <class T>
-concept dtype = std::is_arithmetic_v<T> || is_short_float<T> || is_complex<T>;
+concept dtype = std::is_arithmetic_v<T> || is_short_float<T> || is_complex<T>;  // tenon: elements are numbers
 
 namespace detail {
 template <class T, class Real>

@@ -10,7 +10,21 @@
 
 namespace tenon::detail {
 
+template <class T, class Number>
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_number(const char* operation, Number number) {
+  throw dtype_error(compose_text(operation, ": number ", number, ", expected ", lowest_value<T>(), " to ",
+                                 highest_value<T>(), " (elements of ", dtype_name<T>(), ")"));
+}
+/// Whether the integer type T has this number, an integer too.
+template <class T, class Number>
+TENON_INLINE constexpr bool is_held_by(Number number) {
+  const T held = static_cast<T>(number);
+  const auto is_negative = [](auto x) { return std::is_signed_v<decltype(x)> && static_cast<std::int64_t>(x) < 0; };
+  return static_cast<Number>(held) == number && is_negative(held) == is_negative(number);
+}
+
 /// A number in braces, as an element.
+/// throws    dtype_error where integers of type T do not hold the number
 template <dtype T>
 struct listed_value {
   T value;
@@ -25,6 +39,9 @@ struct listed_value {
                   "tenon: braces hold a tensor's values; counts are extents and stand in parentheses, as in x(count) "
                   "or x({rows, columns})");
     static_assert(!has_fraction || must_hold<T, Number>, "tenon: a tensor of integers takes no values with fractions");
+    if constexpr (is_integer<T> && is_integer<Number> && !std::is_same_v<T, Number>) {
+      if (!is_held_by<T>(number)) refuse_number<T>("tensor", number);
+    }
   }
   /// An expression without axes, as `sum(x)`.
   template <class Number>

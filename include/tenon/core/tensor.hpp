@@ -39,7 +39,6 @@ class tensor {
   /// `tensor<float, rank<1>> a({5})`, or the dynamic extents alone. Any other number of extents does not compile.
   /// Without this constructor, the first would also read as a copy of a tensor that is made from 5.
   template <std::convertible_to<index> Extent, int Count>
-    requires(rank == 1 || Count != rank)
   constexpr explicit tensor(const Extent (&extents)[Count]) : tensor(shape_from(extents)) {
     static_assert(Count == rank || Count == Shape::dynamic_rank || must_hold<Shape>,
                   "tenon: a tensor takes one extent for each axis; its values stand in braces alone, x = {{1, 2}}");
@@ -77,6 +76,11 @@ class tensor {
   constexpr tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
     take_values(values.begin(), static_cast<index>(values.size()));
   }
+  /// Extents without braces do not compile, nor do as many values without a list for each axis.
+  template <std::integral Extent, std::same_as<Extent>... Others>
+    requires(rank > 1 && (sizeof...(Others) + 1 == rank || sizeof...(Others) + 1 == Shape::dynamic_rank) &&
+             sizeof...(Others) > 0)
+  tensor(Extent, Others...) = delete;  // tenon: extents stand in braces, x({n, d}); values in lists, x = {{1, 2}}
   /// Lists of any other depth do not compile.
   template <dtype... Numbers>
     requires(rank > 1 && sizeof...(Numbers) > 1 && sizeof...(Numbers) != rank &&

@@ -45,6 +45,17 @@ auto reduce(Operand&& operand, Axes axes = {}) {
   return reduction_function<Monoid>{}(std::forward<Operand>(operand), axes);
 }
 
+namespace detail {
+/// An operation of two operands as a function of numbers.
+template <class Op>
+struct operation_of_numbers {
+  template <class V>
+  TENON_HOST_DEVICE V operator()(V left, V right) const {
+    return Op::value(left, right);
+  }
+};
+}  // namespace detail
+
 /// Some values folded, or none yet.
 template <class T>
 struct partial_fold {
@@ -107,9 +118,11 @@ struct start_from_op {
 };
 
 /// `combine` folded over `axes`, starting from `initial`, which is the result where there is nothing to fold.
-/// `combine(left, right)` is associative and commutative, as threads fold in an order of their own.
+/// `combine(left, right)` is associative and commutative, as threads fold in an order of their own. It may be an
+/// operation of two operands, as `maximum`.
 /// types     combine takes and gives the element type, half and bfloat16 as float; it has no members (a lambda without
 ///           captures; under CUDA a struct whose operator() is TENON_HOST_DEVICE)
+/// throws    dtype_error where integers of the element type do not hold `initial`
 /// cost      one kernel; values are folded one by one, where a `lanewise` monoid folds packs
 /// example   reduce(x, axis<1>, 1, [](float left, float right) { return left * right; })
 template <tensor_operand Operand, axes_of_reduction Axes, dtype T, class Function>
@@ -118,8 +131,13 @@ auto reduce(Operand&& operand, Axes axes, T initial, Function) {
   using value_type = compute_type<typename node_of<Operand>::element>;
   detail::check_called_by_kernels<typename node_of<Operand>::space, Function, value_type, value_type>();
   const bool is_alone = folded_count(axes, operand.shape(), "reduce") == 0;
-  return make_pointwise(start_from_op<value_type, Function>{static_cast<value_type>(initial), is_alone},
+  const auto start = detail::number_as<value_type>("reduce", initial);
+  return make_pointwise(start_from_op<value_type, Function>{start, is_alone},
                         reduction_function<function_monoid<Function>>{}(std::forward<Operand>(operand), axes));
+}
+template <tensor_operand Operand, axes_of_reduction Axes, dtype T, class Op>
+auto reduce(Operand&& operand, Axes axes, T initial, pointwise_function<Op>) {
+  return reduce(std::forward<Operand>(operand), axes, initial, detail::operation_of_numbers<Op>{});
 }
 template <tensor_operand Operand, axes_of_reduction Axes, dtype T, class Function>
   requires(!std::is_empty_v<Function> || !std::is_default_constructible_v<Function>)

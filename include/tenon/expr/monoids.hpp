@@ -226,13 +226,15 @@ struct variance_element {
   using type = std::conditional_t<is_floating<T>, T, float>;
 };
 
-/// Variance (biased: divided by the number of values), stable in one pass. Empty, or of infinities: NaN.
+/// Variance (biased: divided by the number of values), stable in one pass. Empty, or of infinities: NaN. Integers that
+/// float does not hold, as points in time, are folded in double: rounded first, they would differ by their rounding.
 /// source    Chan, Golub, LeVeque 1979: Updating formulae and a pairwise algorithm for computing sample variances
 struct variance_monoid {
   static constexpr const char* name = "variance";
   static constexpr bool has_identity = true;
   template <class T>
-  using state = moments<std::conditional_t<is_floating<T>, compute_type<T>, float>>;
+  using state =
+      moments<std::conditional_t<is_floating<T>, compute_type<T>, std::conditional_t<(sizeof(T) > 2), double, float>>>;
   template <class T>
   using element = typename variance_element<T>::type;
 

@@ -260,11 +260,6 @@ inline constexpr bool is_scalar_node = false;
 template <class T>
 inline constexpr bool is_scalar_node<scalar<T>> = true;
 
-template <class T, class Number>
-[[noreturn, gnu::cold, gnu::noinline]] void refuse_number(const char* operation, Number number) {
-  throw dtype_error(compose_text(operation, ": number ", number, ", expected ", lowest_value<T>(), " to ",
-                                 highest_value<T>(), " (elements of ", dtype_name<T>(), ")"));
-}
 /// A number takes the type T of the elements beside it. Operations on bits take -2 and 254 in any type of 8 bits.
 /// throws    dtype_error where integers of type T do not hold the number
 template <class T, bool IsOfBits = false, class Node>
@@ -273,9 +268,8 @@ TENON_INLINE constexpr void check_number([[maybe_unused]] const char* operation,
   if constexpr (is_scalar_node<Node> && is_integer<T> && is_integer<number> && !std::is_same_v<T, number>) {
     const T held = static_cast<T>(node.value);
     const auto is_value = [&](auto other) { return static_cast<number>(other) == node.value; };
-    const auto is_negative = [](auto x) { return std::is_signed_v<decltype(x)> && static_cast<std::int64_t>(x) < 0; };
     const bool fits = IsOfBits ? is_value(std::make_signed_t<T>(held)) || is_value(std::make_unsigned_t<T>(held))
-                               : is_value(held) && is_negative(held) == is_negative(node.value);
+                               : is_held_by<T>(node.value);
     if (!fits) refuse_number<T>(operation, node.value);
   }
 }

@@ -14,7 +14,10 @@ struct all_axes {};
 
 /// The named axes are gone from the result. (`axis<...>` keeps them, with extent 1.)
 template <int... Axes>
-struct dropped_axes {};
+struct dropped_axes {
+  template <class... Operands>
+  void operator()(Operands&&...) const = delete;  // tenon: axes stand behind the operand, sum(x, drop<0>)
+};
 template <int... Axes>
 inline constexpr dropped_axes<Axes...> drop{};
 

@@ -15,7 +15,7 @@
 namespace tenon {
 
 /// Mean squared distance from the mean. NaN when any value is NaN or infinite, and when there is none.
-/// types     floating; of integers float
+/// types     floating; of integers float, those of 32 and 64 bits folded in double
 /// accuracy  stable in one pass, also when the mean is far greater than the deviation: of floats whose mean is 10000
 ///           deviations, on the host within 2e-5 along the last axis, 2e-4 along others
 /// example   variance(x, axis<1>) divides by n, variance(x, axis<1>, 1) by n - 1 (NaN for one value), as in NumPy

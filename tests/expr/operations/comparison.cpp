@@ -14,10 +14,12 @@
 
 namespace {
 
+using tenon::rank;
 using tenon_test::binary_difference;
 using tenon_test::infinity;
 using tenon_test::nan_value;
 using tenon_test::numbers_of;
+using numbers = std::vector<double>;
 
 template <class T, class Space>
 void check_comparisons(const std::vector<double>& x) {
@@ -88,6 +90,31 @@ TEMPLATE_LIST_TEST_CASE("signed integers beside unsigned ones of 64 bits compare
                         tenon_test::spaces) {
   CHECK(wrong_comparisons<TestType, std::int64_t, std::uint64_t>() == 0);
   CHECK(wrong_comparisons<TestType, std::uint64_t, std::int8_t>() == 0);
+}
+
+TEMPLATE_LIST_TEST_CASE("integers that float does not hold compare with floats", "[comparison]", tenon_test::spaces) {
+  const auto check = [](auto zero) {
+    using T = decltype(zero);
+    const auto x = tenon_test::made_tensor<T, TestType>(
+        rank<1>(37), [](tenon::index i) { return static_cast<double>(16777210 + i); });
+    numbers same(37, 0), above(37, 1), half_above(37, 1);
+    same[7] = 1;
+    for (std::size_t i = 0; i < 8; ++i) above[i] = half_above[i] = 0;
+    CHECK(numbers_of(x == 16777217.0) == same);
+    CHECK(numbers_of(x > 16777217.001) == above);
+    CHECK(numbers_of(16777217.5 < x) == half_above);
+    const auto centre = tenon_test::tensor_of<TestType, float>(rank<1>(1), {16777216});
+    numbers at_centre(37, 0);
+    at_centre[6] = 1;
+    CHECK(numbers_of(x == centre) == at_centre);
+    CHECK(numbers_of(centre == x) == at_centre);
+    CHECK(numbers_of(x == tenon_test::tensor_of<TestType, tenon::half>(rank<1>(1), {tenon::half(2.0f)})) ==
+          numbers(37, 0));
+  };
+  check(std::int32_t{});
+  check(std::uint32_t{});
+  check(std::int64_t{});
+  check(std::uint64_t{});
 }
 
 TEMPLATE_LIST_TEST_CASE("numbers stand on either side, results count as bool", "[comparison]", tenon_test::spaces) {

@@ -12,16 +12,23 @@
 namespace tenon {
 
 /// Operands are promoted, the result is bool. Signed integers and unsigned ones of 64 bits, which no type holds
-/// together, keep their types: they are compared as numbers.
+/// together, keep their types: they are compared as numbers. Integers of 32 and 64 bits beside floats are compared in
+/// double: rounded to float, 16777217 would equal 16777216.
 struct comparing : predicate {
   template <class... Operands>
   static constexpr bool is_mixed = std::is_same_v<promoted_element<Operands...>, std::int64_t> &&
                                    (std::is_same_v<typename Operands::element, std::uint64_t> || ...);
+  template <class... Operands>
+  static constexpr bool rounds =
+      is_floating<promoted_element<Operands...>> && !is_complex<promoted_element<Operands...>> &&
+      ((is_integer<typename Operands::element> && sizeof(typename Operands::element) > 2 &&
+        !detail::is_scalar_node<Operands>) ||
+       ...);
   template <int I, class... Operands>
   using operand = std::conditional_t<
       is_mixed<Operands...> &&
           std::is_same_v<typename type_list<typename Operands::element...>::template at<I>, std::uint64_t>,
-      std::uint64_t, promoted_element<Operands...>>;
+      std::uint64_t, std::conditional_t<rounds<Operands...>, double, promoted_element<Operands...>>>;
 };
 
 namespace detail {
