@@ -63,14 +63,16 @@ class average {
   void update(Network& net) {
     static_assert(!averages_masters || must_hold<Weight, T>,
                   "tenon: of short floats the optimizer's own values are averaged: average.update(net, optimizer)");
-    if constexpr (fits<Network>()) kept_.step(net);
+    static_assert(fits<Network> || must_hold<Network, Space, Weight>,
+                  "tenon: an average has the space and elements of its network: average<host, double> of doubles");
+    if constexpr (fits<Network>) kept_.step(net);
   }
   /// The same behind a step of the optimizer that moves `net`.
   /// throws    shape_error when it moves another network
   template <class Network, class Optimizer>
   void update(Network& net, Optimizer& optimizer) {
     if constexpr (averages_masters) kept_.follow(net, optimizer);
-    else if constexpr (fits<Network>()) kept_.step(net);
+    else update(net);
   }
   /// Gives the average to the parameters of a network like those that were averaged.
   /// throws    error before the first update, shape_error for another network
@@ -90,17 +92,14 @@ class average {
 
   /// Whether a network has the space and elements of the average, as far as it says what they are.
   template <class Network>
-  static consteval bool fits() {
+  static constexpr bool fits = [] {
     using parameters = nn::parameters_of<Network>;
     if constexpr (requires { typename parameters::element; }) {
-      constexpr bool is_fit =
-          std::is_same_v<typename parameters::space, Space> && std::is_same_v<typename parameters::element, Weight>;
-      static_assert(is_fit || must_hold<Network, Space, Weight>,
-                    "tenon: an average has the space and elements of its network: average<host, double> of doubles");
-      return is_fit;
+      return std::is_same_v<typename parameters::space, Space> && std::is_same_v<typename parameters::element, Weight>;
+    } else {
+      return true;
     }
-    return true;
-  }
+  }();
 
   optimizer<average_options, Space, T, Weight> kept_;
 };
