@@ -183,8 +183,8 @@ TEST_CASE("a network is made from a seed", "[call_step]") {
 TEST_CASE("what an optimizer has moved refuses the way back of earlier calls", "[call_step]") {
   const auto refusal = [](const auto& loss) { return tenon_test::text_of<tenon::error>([&] { loss.backward(); }); };
   const std::string advice =
-      ": an optimizer has moved what the way back reads; call backward before the step, or compute the value again "
-      "behind it";
+      ": a step, loading or an assignment has changed what the way back reads; call backward before it, or compute the "
+      "value again behind it";
   nn::linear<3, 4> before;
   before.initialise(1);
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 3), 1));
@@ -222,4 +222,54 @@ TEST_CASE("what an optimizer has moved refuses the way back of earlier calls", "
     nn::parameter<float, shape<4>> scale{.value = tenon::ones<float>(shape<4>{})};
   } own;
   check(own, "parameter", [&] { return traced(tenon::sum(before(x) * own.scale)); });
+}
+
+TEST_CASE("a layer that is loaded, drawn or assigned to refuses the way back of earlier calls", "[call_step]") {
+  nn::linear<3, 2> layer, other;
+  layer.initialise(1), other.initialise(2);
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 3), 1));
+  const auto refuses = [&](const auto& change) {
+    const traced old = tenon::sum(layer(x));
+    CHECK_NOTHROW(traced(tenon::sum(layer(x))).backward());
+    change();
+    return tenon_test::text_of<tenon::error>([&] { old.backward(); }).starts_with("backward: linear: a step, loading");
+  };
+  CHECK(refuses([&] { layer = other; }));
+  CHECK(refuses([&] { layer = nn::initialised<nn::linear<3, 2>>(3); }));
+  CHECK(refuses([&] { layer.weight = other.weight; }));
+  CHECK(refuses([&] { layer.initialise(4); }));
+  CHECK(refuses([&] { nn::note_change(layer); }));
+  const traced current = tenon::sum(layer(x));
+  other = layer;
+  CHECK_NOTHROW(current.backward());
+}
+
+TEST_CASE("a layer that was destroyed or moved refuses the way back", "[call_step]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 4), 1));
+  const auto refusal = [](const auto& loss) { return tenon_test::text_of<tenon::error>([&] { loss.backward(); }); };
+  const std::string advice = ": it was destroyed or moved since it was called; keep it where it is until backward";
+  const auto check = [&](const std::string& name, auto made, const auto& value_of) {
+    made.initialise(1);
+    std::vector<decltype(made)> list(1, made);
+    const traced old = value_of(list[0]);
+    list.reserve(list.capacity() + 1);
+    CHECK(refusal(old) == "backward: " + name + advice);
+    auto held = std::make_unique<decltype(made)>(made);
+    const traced lost = value_of(*held);
+    held.reset();
+    CHECK(refusal(lost) == "backward: " + name + advice);
+    const traced kept = value_of(made);
+    CHECK_NOTHROW(kept.backward());
+    const tenon::no_grad testing;
+    CHECK_NOTHROW(value_of(*std::make_unique<decltype(made)>(made)));
+  };
+  check("linear", nn::linear<4, 2>{}, [&](auto& layer) { return traced(tenon::sum(layer(x))); });
+  check("bilinear", nn::bilinear<4, 4, 2>{}, [&](auto& layer) { return traced(tenon::sum(layer(x, x))); });
+  check("gru", nn::gru<4, 3>{}, [&](auto& layer) { return traced(tenon::sum(layer(tenon::new_axis<0>(x)).sequence)); });
+  struct scaled : nn::module<scaled> {
+    nn::parameter<float, shape<4>> scale{.value = tenon::ones<float>(shape<4>{})};
+  };
+  check("parameter", scaled{}, [&](auto& own) { return traced(tenon::sum(x * own.scale)); });
+  const traced of_temporary = tenon::sum(nn::initialised<nn::linear<4, 2>>(1)(x));
+  CHECK(refusal(of_temporary) == "backward: linear" + advice);
 }

@@ -165,3 +165,31 @@ TEMPLATE_LIST_TEST_CASE("a network of other elements says the same up to their r
   CHECK(!tenon::get<1>(narrow.layers).is_training);
   CHECK(tenon_test::difference(answer(narrow, tenon::bfloat16(0.0f)), expected, 2e-2) == "");
 }
+
+namespace {
+
+struct listed_layers {
+  std::vector<nn::linear<3, 2>> parts;
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    for (auto& each : parts) each.visit_parameters(visitor);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a network lives where its own parameters lie, and not where those of its lists do", "[state]") {
+  auto held = std::make_unique<nn::linear<3, 2>>();
+  const auto life = nn::life_of(*held);
+  REQUIRE(life.has_value());
+  *held = nn::linear<3, 2>{};
+  CHECK(!life->expired());
+  const nn::linear<3, 2> moved = std::move(*held);
+  CHECK(!life->expired());
+  held.reset();
+  CHECK(life->expired());
+  CHECK(moved.weight.value.size() == 6);
+
+  listed_layers network{std::vector<nn::linear<3, 2>>(2)};
+  CHECK(!nn::life_of(network).has_value());
+}

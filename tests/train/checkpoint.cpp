@@ -9,6 +9,7 @@
 #include <tenon/nn/norm.hpp>
 #include <tenon/nn/quantise.hpp>
 #include <tenon/nn/sequential.hpp>
+#include <tenon/tenon.hpp>
 #include <tenon/train/adam.hpp>
 #include <tenon/train/average.hpp>
 #include <tenon/train/checkpoint.hpp>
@@ -109,6 +110,20 @@ TEST_CASE("a file of another network is refused whole", "[checkpoint]") {
             "[4]; 1.weight is missing; 1.bias is missing; 2.weight is missing; 2.bias is "
             "missing");
   CHECK(all_values(net) == before);
+}
+
+TEST_CASE("what was loaded refuses the way back of earlier calls", "[checkpoint]") {
+  const scratch_file file("again.safetensors");
+  nn::linear<3, 2> layer;
+  layer.initialise(1);
+  tenon::train::save_state(layer, file.path);
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(tenon::rank<2>(5, 3), 1));
+  const tenon::traced before = tenon::sum(layer(x));
+  tenon::train::load_state(layer, file.path);
+  CHECK(tenon_test::text_of<tenon::error>([&] {
+          before.backward();
+        }).starts_with("backward: linear: a step, loading or an assignment has changed what the way back reads"));
+  CHECK_NOTHROW(tenon::backward(tenon::sum(layer(x))));
 }
 
 TEST_CASE("names that one side lacks are listed, and left where loading is not strict", "[checkpoint]") {

@@ -3,9 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/train/sweep.hpp>
 
+#include <tenon/tenon.hpp>
+#include <tenon/train/adam.hpp>
+#include <tenon/train/sgd.hpp>
+
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace sweeps {
 
@@ -104,4 +109,45 @@ TEMPLATE_LIST_TEST_CASE("sums of each parameter reach a later sweep", "[sweep]",
              second = given.read(given.table.state_of(1, 0), 4099);
   CHECK(first == std::vector<float>(4227, 2 + 4227.0f * 102));
   CHECK(second == std::vector<float>(4099, 2 + 4099.0f * 103));
+}
+
+namespace {
+
+struct kept_network : tenon::nn::module<kept_network> {
+  std::vector<tenon::nn::linear<3, 3>> parts = std::vector<tenon::nn::linear<3, 3>>(1);
+  tenon::nn::linear<3, 2> head;
+  auto forward(const auto& x) { return head(tenon::relu(parts[0](x))); }
+};
+struct kept_with_optimizer {
+  kept_network net;
+  std::unique_ptr<tenon::train::adam<>> optimizer;
+};
+
+}  // namespace
+
+TEST_CASE("an optimizer whose network was destroyed or moved says so", "[sweep]") {
+  const std::string text =
+      "optimizer: its network was destroyed or moved (a std::vector that grows moves what it holds); make the "
+      "optimizer where the network stays";
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(tenon::rank<2>(5, 3), 1));
+  const auto refusal = [](const auto& call) { return tenon_test::text_of<tenon::error>(call); };
+  const auto step = [&](auto& optimizer, auto& net) { optimizer.step([&] { return tenon::sum(net(x)); }); };
+
+  std::vector<kept_with_optimizer> list;
+  list.push_back({tenon::nn::initialised<kept_network>(1), nullptr});
+  list[0].optimizer = std::make_unique<tenon::train::adam<>>(list[0].net);
+  CHECK_NOTHROW(step(*list[0].optimizer, list[0].net));
+  list.reserve(list.capacity() + 1);
+  auto& [net, optimizer] = list[0];
+  CHECK(refusal([&] { step(*optimizer, net); }) == text);
+  CHECK(refusal([&] { optimizer->zero_grad(); }) == text);
+  CHECK(refusal([&] { optimizer->visit_state(net, [](const std::string&, auto&) {}); }) == text);
+  optimizer = std::make_unique<tenon::train::adam<>>(net);
+  net = tenon::nn::initialised<kept_network>(2);  // other parameters, in the same place
+  CHECK_NOTHROW(step(*optimizer, net));
+
+  auto held = std::make_unique<kept_network>(net);
+  tenon::train::sgd<> other(*held);
+  held.reset();
+  CHECK(refusal([&] { other.step(); }) == text);
 }

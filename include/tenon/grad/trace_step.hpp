@@ -75,7 +75,7 @@ class trace_step {
   /// Adds to the gradients of the values that this one was made of.
   virtual void pull_back() {}
   virtual bool is_variable() const { return false; }
-  /// throws    error where an optimizer has moved what the way back reads
+  /// throws    error where parameters that the way back reads are gone, or were changed
   virtual void must_be_current() const {}
   /// Computes what the gradient that the caller sees is to be; of variables.
   virtual void prepare_gradient() {}
@@ -198,15 +198,18 @@ class step_pool {
 
 inline void lose_user(trace_step& step) { step_pool::lose_user(step); }
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_moved(const char* name) {
-  throw error(
-      compose_text("backward: ", name,
-                   ": an optimizer has moved what the way back reads; call backward before the step, or compute "
-                   "the value again behind it"));
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_changed(const char* name) {
+  throw error(compose_text("backward: ", name,
+                           ": a step, loading or an assignment has changed what the way back reads; call backward "
+                           "before it, or compute the value again behind it"));
+}
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_gone(const char* name) {
+  throw error(compose_text("backward: ", name,
+                           ": it was destroyed or moved since it was called; keep it where it is until backward"));
 }
 
 /// From the gradient of the last step to those of all variables that it was made of.
-/// throws    error where a step before number `first` is among them, or one whose parameters an optimizer has moved
+/// throws    error where a step before number `first` is among them, or one whose parameters are gone or were changed
 inline void run_backward(trace_step& last, std::uint64_t first) {
   last.has_gradient = true;
   if (!last.needs_gradient) return;

@@ -164,14 +164,17 @@ struct variable_step : value_step<T, Shape, Space> {
   tensor<T, Shape, Space> own;
   tensor<T, Shape, Space>* kept = &own;  ///< where the gradient stays
   bool own_flag = false;
-  bool* is_kept = &own_flag;             ///< whether further passes add to it
-  const std::uint32_t* moves = nullptr;  ///< of a parameter: how often optimizers moved it
-  std::uint32_t moves_before = 0;
+  bool* is_kept = &own_flag;               ///< whether further passes add to it
+  const std::uint32_t* changes = nullptr;  ///< of a parameter: how often it was changed
+  std::uint32_t changes_before = 0;
+  std::weak_ptr<const char> life;                ///< of the parameter
   std::optional<tensor<T, Shape, Space>> fresh;  ///< a first gradient, for which there is no memory yet
 
   bool is_variable() const override { return true; }
   void must_be_current() const override {
-    if (moves != nullptr && *moves != moves_before) refuse_moved("parameter");
+    if (changes == nullptr) return;
+    if (life.expired()) refuse_gone("parameter");
+    if (*changes != changes_before) refuse_changed("parameter");
   }
   void prepare_gradient() override {
     if (!has_memory()) fresh.emplace(this->gradient_under(extents));
@@ -186,7 +189,7 @@ struct variable_step : value_step<T, Shape, Space> {
   }
   bool has_memory() const { return kept->shape() == extents && kept->data() != nullptr; }
   void forget() override {
-    kept = &own, is_kept = &own_flag, own_flag = false, moves = nullptr;
+    kept = &own, is_kept = &own_flag, own_flag = false, changes = nullptr, life.reset();
     fresh.reset();
   }
 };

@@ -15,7 +15,8 @@ traced_leaf<T, Shape, Space> as_node(nn::parameter<T, Shape, Space>& weight) {
   const auto named = tenon::variable(weight.value, weight.gradient, weight.has_gradient);
   auto& step = static_cast<tenon::detail::variable_step<T, Shape, Space>&>(*named.owner.step);
   step.needs_gradient = !weight.is_frozen, step.meets_frozen = weight.is_frozen;
-  step.moves = &weight.moves, step.moves_before = weight.moves;
+  step.changes = &weight.version.changes(), step.changes_before = weight.version.changes();
+  if (tenon::detail::is_tracing) step.life = weight.version.life();
   return named;
 }
 template <dtype T, shape_type Shape, memory_space Space>

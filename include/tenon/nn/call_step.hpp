@@ -102,7 +102,8 @@ constexpr const char* name_of() {
 /// What a call finds of the parameters of its layers.
 struct found_parameters {
   bool are_trained = false, are_frozen = false;  ///< any of them
-  std::uint64_t moves = 0;                       ///< how often optimizers have moved them, added up
+  std::uint64_t changes = 0;                     ///< of all of them
+  std::weak_ptr<const char> life;                ///< of the first one, or of the layer where that says it
 
   /// Says to a step what it was made of.
   void tell(tenon::detail::trace_step& step) const {
@@ -110,15 +111,16 @@ struct found_parameters {
     step.needs_gradient = step.needs_gradient || are_trained;
     step.meets_frozen = step.meets_frozen || are_frozen;
   }
-  /// throws    error where an optimizer has moved them since
+  /// throws    error where their layer is gone, or they were changed since
   template <class First, class... Rest>
   void must_be_current(First& first, Rest&... rest) const {
+    if ((are_trained || are_frozen) && life.expired()) tenon::detail::refuse_gone(name_of<First>());
     std::uint64_t now = 0;
     const auto add = [&](auto& layer) {
-      layer.visit_parameters([&](const auto&, const auto& parameter) { now += parameter.moves; });
+      layer.visit_parameters([&](const auto&, const auto& parameter) { now += parameter.version.changes(); });
     };
     add(first), (add(rest), ...);
-    if (now != moves) tenon::detail::refuse_moved(name_of<First>());
+    if (now != changes) tenon::detail::refuse_changed(name_of<First>());
   }
 };
 /// throws    error where a parameter was never written
@@ -128,8 +130,13 @@ found_parameters parameters_of_call(Layers&... layers) {
   const auto look = [&]<class Layer>(Layer& layer) {
     layer.visit_parameters([&](const auto& name, auto& parameter) {
       must_be_written(name_of<Layer>(), name, parameter.value);
+      const bool is_first = !found.are_frozen && !found.are_trained;
+      if (is_first && tenon::detail::is_tracing) {
+        if constexpr (requires { layer.life(); }) found.life = layer.life();
+        else found.life = parameter.version.life();
+      }
       (parameter.is_frozen ? found.are_frozen : found.are_trained) = true;
-      found.moves += parameter.moves;
+      found.changes += parameter.version.changes();
     });
   };
   (look(layers), ...);

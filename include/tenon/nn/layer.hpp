@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string_view>
+#include <tenon/base/version_counter.hpp>
 #include <tenon/device/launch_number.hpp>
 #include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
@@ -65,7 +66,7 @@ struct parameter {
   bool has_gradient = false;  ///< whether `backward` adds to the gradient; else it begins anew
   bool is_frozen = false;     ///< whether it stays as it is: backward passes leave no gradient, optimizers pass it by
 
-  std::uint32_t moves = 0;  ///< how often optimizers have moved it
+  version_counter version{};  ///< of its value: steps of optimizers, loading and assignments of the parameter count
 
   const Shape& shape() const { return value.shape(); }
 

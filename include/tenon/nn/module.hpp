@@ -43,6 +43,18 @@ concept points_to_parts =
     std::is_pointer_v<Member> && !std::is_const_v<std::remove_pointer_t<Member>> &&
     (has_parameters<std::remove_pointer_t<Member>> || is_parameter<std::remove_pointer_t<Member>>);
 
+template <class Named>
+Named named_by(const module<Named>&);
+/// Whether a struct has the base of another module, whose members its own would be taken for.
+template <class Net>
+concept names_another = requires(const Net& net) { named_by(net); } && !std::is_base_of_v<module<Net>, Net>;
+/// Refuses such a struct.
+template <class Net>
+consteval void must_name_itself() {
+  static_assert(!names_another<Net> || must_hold<Net>,
+                "tenon: a module derives from nn::module of its own name alone: struct net : nn::module<net>");
+}
+
 /// Calls `visitor(name, member)` for a member, or for each element of a list: blocks.0, blocks.1, ...
 template <class Member, class Visitor>
 void visit_parts(const std::string& name, Member& member, const Visitor& visitor) {
@@ -54,6 +66,7 @@ void visit_parts(const std::string& name, Member& member, const Visitor& visitor
     static_assert(
         !points_to_parts<Member> || must_hold<Member>,
         "tenon: a module holds its layers, no pointers to them; what modules share is an argument of forward");
+    must_name_itself<Member>();
     visitor(name, member);
   }
 }
@@ -250,6 +263,7 @@ struct module {
 /// example   auto net = nn::initialised<classifier>(1);
 template <class Network>
 Network initialised(std::uint64_t seed) {
+  detail::must_name_itself<Network>();
   Network made{};
   made.initialise(seed);
   return made;
@@ -258,6 +272,7 @@ Network initialised(std::uint64_t seed) {
 /// example   auto net = nn::initialised(regressor{{}, {8, 32}}, 1);
 template <class Network>
 Network initialised(Network made, std::uint64_t seed) {
+  detail::must_name_itself<Network>();
   made.initialise(seed);
   return made;
 }
@@ -273,6 +288,10 @@ inline constexpr bool tells_shape<Net> = false;
 template <class Net>
   requires std::is_base_of_v<module<Net>, Net>
 struct parameters_of<Net> : parameters_of<decltype(member_pointers(std::declval<Net&>()))> {};
+template <detail::names_another Net>
+struct parameters_of<Net> : parameters_of<decltype(detail::named_by(std::declval<const Net&>()))> {
+  static_assert((detail::must_name_itself<Net>(), true));
+};
 template <class... Members>
 struct parameters_of<tuple<Members*...>> : first_parameters_of<Members...> {};
 template <class List>

@@ -89,6 +89,8 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   void visit_parameters(Visitor&& visitor) {
     network_.visit_parameters(visitor);
   }
+  /// Expires where the layer is destroyed; its parameters may have moved to another one.
+  std::weak_ptr<const char> life() { return place_.life(); }
   /// What a call leaves for its way back.
   struct call_memory {
     struct states {
@@ -297,6 +299,7 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   }
 
   network_type network_;
+  version_counter place_;
   std::uint64_t calls_ = 0;
   typename call_memory::sequence_memory sequence_memory_;
 };

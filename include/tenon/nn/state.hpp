@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tenon/nn/layer.hpp>
 #include <vector>
@@ -31,6 +32,25 @@ void clear_gradients(Network& net, bool fills = true) {
     parameter.has_gradient = false;
     if (fills && !parameter.gradient.is_empty()) parameter.gradient = 0;
   });
+}
+
+/// Says to traced values that the parameters have other values now: those from before refuse to go back.
+template <has_parameters Network>
+void note_change(Network& net) {
+  net.visit_parameters([](const auto&, auto& parameter) { parameter.version.add_change(); });
+}
+
+/// What expires when a network is destroyed, or moves to another place: the life of a parameter that lies within it.
+/// Empty where all of them lie in lists.
+template <has_parameters Network>
+std::optional<std::weak_ptr<const char>> life_of(Network& net) {
+  std::optional<std::weak_ptr<const char>> found;
+  const auto begin = reinterpret_cast<std::uintptr_t>(&net);
+  net.visit_parameters([&](const auto&, auto& parameter) {
+    const auto place = reinterpret_cast<std::uintptr_t>(&parameter);
+    if (!found && place >= begin && place < begin + sizeof(Network)) found = parameter.version.life();
+  });
+  return found;
 }
 
 /// Freezes all parameters of a layer or network, or lets them train again. Steps of optimizers leave frozen parameters

@@ -63,14 +63,16 @@ class average {
   void update(Network& net) {
     static_assert(!averages_masters || must_hold<Weight, T>,
                   "tenon: of short floats the optimizer's own values are averaged: average.update(net, optimizer)");
-    kept_.step(net);
+    static_assert(fits<Network> || must_hold<Network, Space, Weight>,
+                  "tenon: an average has the space and elements of its network: average<host, double> of doubles");
+    if constexpr (fits<Network>) kept_.step(net);
   }
   /// The same behind a step of the optimizer that moves `net`.
   /// throws    shape_error when it moves another network
   template <class Network, class Optimizer>
   void update(Network& net, Optimizer& optimizer) {
     if constexpr (averages_masters) kept_.follow(net, optimizer);
-    else kept_.step(net);
+    else update(net);
   }
   /// Gives the average to the parameters of a network like those that were averaged.
   /// throws    error before the first update, shape_error for another network
@@ -87,6 +89,18 @@ class average {
 
  private:
   static constexpr bool averages_masters = !std::is_same_v<T, Weight>;
+
+  /// Whether a network has the space and elements of the average, as far as it says what they are.
+  template <class Network>
+  static constexpr bool fits = [] {
+    using parameters = nn::parameters_of<Network>;
+    if constexpr (requires { typename parameters::element; }) {
+      return std::is_same_v<typename parameters::space, Space> && std::is_same_v<typename parameters::element, Weight>;
+    } else {
+      return true;
+    }
+  }();
+
   optimizer<average_options, Space, T, Weight> kept_;
 };
 

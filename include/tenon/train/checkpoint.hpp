@@ -276,6 +276,7 @@ state_differences load_state(Network& net, const std::filesystem::path& path, co
   }
   const auto differences = detail::compare_state(net, file, path, options.strict);
   detail::take_state(detail::read_state(net, file));
+  nn::note_change(net);
   return differences;
 }
 
@@ -295,6 +296,7 @@ state_differences load_state(Pass& pass, const std::filesystem::path& path, cons
     }
   }
   detail::take_state(detail::read_state(pass.network(), file));
+  nn::note_change(pass.network());
   return differences;
 }
 

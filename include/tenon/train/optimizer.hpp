@@ -81,7 +81,7 @@ class optimizer {
         "tenon: an optimizer has the space and elements of its network: adam<Space, float, half>(net, ...)");
     own_ = {[&net](optimizer& self, const scaled_gradients<T>& scaled) { self.step_own(net, scaled); },
             [&net](bool fills) { nn::clear_gradients(net, fills); }, [&net](optimizer& self) { self.collect(net); },
-            &net};
+            &net, nn::life_of(net)};
   }
   /// Several networks, a list of them, or a parameter alone.
   template <nn::has_parameters First, nn::has_parameters Second, class... Rest>
@@ -133,7 +133,7 @@ class optimizer {
   template <nn::has_parameters Network>
   void step(Network& net, const scaled_gradients<T>& scaled = {}) {
     if (own_.is_cleared && own_.network == &net) return step_own(net, scaled);
-    collect(net, no_masters{}, {.counts_moves = moves_parameters});
+    collect(net, no_masters{}, {.counts_changes = moves_parameters});
     move(scaled);
   }
   /// The same of a rule that changes no parameters, for those that `trained` moves: of their values as T.
@@ -145,7 +145,7 @@ class optimizer {
   /// Moves the parameters of the network that the optimizer was made with, along the gradients of all backward passes
   /// since they were cleared. A parameter that none of them reached stays as it is.
   /// throws    error when no parameter has a gradient, or there is no such network
-  void step(const scaled_gradients<T>& scaled = {}) { must_be_own(), own_.step(*this, scaled); }
+  void step(const scaled_gradients<T>& scaled = {}) { own_.must_be_there(), own_.step(*this, scaled); }
   /// A whole step: clears gradients, computes `loss()`, an expression without axes, and its gradients, and moves the
   /// parameters. Returns the loss, which is waited for where it is read as a number.
   /// cost      tensors that `loss` frees keep their memory until the gradients are there
@@ -215,7 +215,7 @@ class optimizer {
       const view<const T, rank<1>, Space> kept(table_.state_of(static_cast<int>(number), plane_of_[k]), extent);
       view<Weight, rank<1>, Space>(memory_[number].value, extent) = cast<Weight>(kept);
     }
-    net.visit_parameters([](const auto&, auto& parameter) { ++parameter.moves; });
+    nn::note_change(net);
   }
   /// Calls `body(name, parameter, values)` for what is kept of every parameter.
   template <class Network, class Body>
@@ -242,12 +242,10 @@ class optimizer {
   }
 
  private:
-  void must_be_own() const {
-    if (!own_.step) throw error("optimizer: this step needs a network: make it with one, optimizer(net, options)?");
-  }
   /// Parameters are known by where they lie: a view of the network with other names is no other network.
   template <class Network>
   void must_move(Network& net) {
+    own_.must_live();
     if (own_.network == nullptr || own_.network == &net) return;
     own_.collect(*this);
     const device_of_parameters<Space> on_device(memory_);
@@ -256,10 +254,10 @@ class optimizer {
     if (memory_ == table_.parameters()) return;
     throw error("optimizer: its state is that of the network that it was made with; this is another one, or a copy");
   }
-  void clear(bool fills) { must_be_own(), own_.is_cleared = true, own_.clear(fills); }
+  void clear(bool fills) { own_.must_be_there(), own_.is_cleared = true, own_.clear(fills); }
   template <class Network>
   void step_own(Network& net, const scaled_gradients<T>& scaled) {
-    const int reached = collect(net, no_masters{}, {.looks_at_cleared = true, .counts_moves = moves_parameters});
+    const int reached = collect(net, no_masters{}, {.looks_at_cleared = true, .counts_changes = moves_parameters});
     if (reached != 0) return move(scaled);
     throw error(
         "optimizer: no parameter has a gradient; call backward on a loss of this network first (frozen parameters "
@@ -283,7 +281,7 @@ class optimizer {
   };
   struct collecting {
     bool looks_at_cleared = false;  ///< whether gradients that were cleared do not count
-    bool counts_moves = false;      ///< whether parameters with a gradient are about to be moved
+    bool counts_changes = false;    ///< whether parameters with a gradient are about to be moved
   };
   /// Returns how many parameters have a gradient.
   template <class Network, class Masters = no_masters>
@@ -297,7 +295,7 @@ class optimizer {
       const bool has_gradient = !parameter.is_frozen && parameter.gradient.size() == parameter.value.size() &&
                                 (!how.looks_at_cleared || parameter.has_gradient);
       count += has_gradient ? 1 : 0;
-      parameter.moves += how.counts_moves && has_gradient ? 1u : 0u;
+      if (how.counts_changes && has_gradient) parameter.version.add_change();
       const Weight* const gradient = has_gradient ? parameter.gradient.data() : nullptr;
       memory_.push_back({parameter.value.data(), rule::reads_gradient ? gradient : parameter.value.data(),
                          parameter.value.size(), group, master_of(static_cast<int>(number), parameter.value.size())});

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <tenon/device/launch.hpp>
 #include <tenon/device/threads.hpp>
 #include <tenon/device/workspace.hpp>
@@ -83,7 +85,21 @@ struct own_network {
   std::function<void(bool)> clear;
   std::function<void(Optimizer&)> collect;
   const void* network = nullptr;
+  std::optional<std::weak_ptr<const char>> life{};  ///< of the network
   bool is_cleared = false;  ///< gradients were: from then on, parameters that no backward pass reached stay
+
+  /// throws    error where there is no network
+  void must_be_there() const {
+    if (!step) throw error("optimizer: this step needs a network: make it with one, optimizer(net, options)?");
+    must_live();
+  }
+  /// throws    error where the network is no longer where it was
+  void must_live() const {
+    if (!life || !life->expired()) return;
+    throw error(
+        "optimizer: its network was destroyed or moved (a std::vector that grows moves what it holds); make the "
+        "optimizer where the network stays");
+  }
 };
 
 }  // namespace detail
