@@ -54,6 +54,9 @@ TEST_CASE("nothing beside a matrix is read", "[host]") {
     const auto turned = tenon::evaluated_tensor(tenon::transpose(across));
     CHECK(product_difference<float>(numbers_of(tenon::matmul(row, along)), row, matrix) == "");
     CHECK(product_difference<float>(numbers_of(tenon::matmul(row, tenon::transpose(across))), row, turned) == "");
+    const auto column = tenon::evaluated_tensor(tenon::transpose(row)),
+               lying = tenon::evaluated_tensor(tenon::transpose(along));
+    CHECK(product_difference<float>(numbers_of(tenon::matmul(tenon::transpose(along), column)), lying, column) == "");
   }
 }
 
@@ -71,5 +74,6 @@ TEST_CASE("long sums of floats keep their digits", "[host]") {
     CHECK(off(tenon::evaluated_tensor(tenon::matmul(rows, matrix))) < 1e-4);
     CHECK(off(tenon::evaluated_tensor(tenon::matmul(rows, tenon::transpose(turned)))) < 1e-4);
     CHECK(off(tenon::evaluated_tensor(tenon::matmul(turned, columns))) < 1e-4);
+    CHECK(off(tenon::evaluated_tensor(tenon::matmul(tenon::transpose(matrix), columns))) < 1e-4);
   }
 }

@@ -99,6 +99,7 @@ TEST_CASE("products of the host say which algorithm multiplies", "[explain]") {
   const auto line = counting<float>(rank<2>(1, 30)), column = counting<float>(rank<2>(30, 2));
   CHECK(algorithm_of(tenon::matmul(line, w)) == "few rows");
   CHECK(algorithm_of(tenon::relu(tenon::matmul(x, column))) == "few columns");
+  CHECK(algorithm_of(tenon::matmul(tenon::transpose(w), column)) == "few columns");
   CHECK(algorithm_of(tenon::matmul(x > 0, w > 0)) == "one by one");
   const auto batches = counting<float>(tenon::shape<3, 5, 5>{});
   CHECK(algorithm_of(tenon::matmul(batches, batches)) == "small product");

@@ -22,11 +22,11 @@ inline constexpr index longest_sum = 2048;
 /// How far ahead memory is asked for along a line.
 inline constexpr index prefetched_bytes = 1536;
 
-/// results[i][j] += sum over k of few[i][k] * matrix[k][j], for `columns` j and `depth` k. Rows of the matrix are read
-/// side by side, eight at a time. Results have room for whole packs.
+/// results[i][j] += sum over k of few[i][k] * matrix[k][j], for `columns` j and `depth` k. Rows of the matrix, `row_step`
+/// apart, are read side by side, eight at a time. Results have room for whole packs.
 template <class T, int Few>
-void add_scaled_rows(const T* few, index few_pitch, const matrix_memory<T>& matrix, index depth, index columns,
-                     T* results, index pitch) {
+[[gnu::noinline]] void add_scaled_rows(const T* few, index few_pitch, const T* matrix, index row_step, index depth,
+                                       index columns, T* results, index pitch) {
   constexpr int lanes = simd::native_width<T>, together = 8;
   for (index first = 0; first < depth; first += together) {
     const int count = static_cast<int>(least(together, depth - first));
@@ -38,8 +38,8 @@ void add_scaled_rows(const T* few, index few_pitch, const matrix_memory<T>& matr
       simd::pack<T, lanes> sums[Few];
       for (int i = 0; i < Few; ++i) sums[i] = simd::load<T, lanes>(results + i * pitch + j);
       for (int k = 0; k < rows; ++k) {
-        __builtin_prefetch(matrix.at(first + together + k, j));
-        const auto row = load(matrix.at(first + k, j));
+        __builtin_prefetch(matrix + (first + together + k) * row_step + j);
+        const auto row = load(matrix + (first + k) * row_step + j);
         TENON_UNROLL(4)
         for (int i = 0; i < Few; ++i) sums[i] += factors[i][k] * row;
       }
@@ -58,13 +58,13 @@ void add_scaled_rows(const T* few, index few_pitch, const matrix_memory<T>& matr
 
 /// The same of any depth, with results that need not hold anything before. `part` has room for as many.
 template <class T, int Few>
-void multiply_rows(const T* few, index few_pitch, const matrix_memory<T>& matrix, index depth, index columns,
+void multiply_rows(const T* few, index few_pitch, const T* matrix, index row_step, index depth, index columns,
                    T* results, index pitch, T* part) {
   std::fill(results, results + Few * pitch, T(0));
   for (index first = 0; first < depth; first += longest_sum) {
     T* const sums = first == 0 ? results : part;
     if (first > 0) std::fill(part, part + Few * pitch, T(0));
-    add_scaled_rows<T, Few>(few + first, few_pitch, {matrix.at(first, 0), matrix.row_step, 1},
+    add_scaled_rows<T, Few>(few + first, few_pitch, matrix + first * row_step, row_step,
                             least(longest_sum, depth - first), columns, sums, pitch);
     for (index place = 0; first > 0 && place < Few * pitch; ++place) results[place] += part[place];
   }
@@ -171,7 +171,7 @@ struct vector_product {
   [[gnu::noinline]] void run_rows() const {
     extents.rows == 1 ? multiply_rows<1>() : multiply_rows<detail::most_few>();
   }
-  /// At most `most_few` columns; rows of the matrix lie side by side.
+  /// At most `most_few` columns; rows or columns of the matrix lie side by side.
   [[gnu::noinline]] void run_columns() const {
     extents.columns == 1 ? multiply_columns<1>() : multiply_columns<detail::most_few>();
   }
@@ -186,7 +186,7 @@ struct vector_product {
     const detail::scratch memory;
     T* few = memory.take<T>(Few * pitch_of(depth));
     pack_left<number_products<T>>(vectors, {0, rows, 0, depth}, Few, few, pitch_of(depth));
-    if (matrix.column_step == 1) return add_rows<Few>(few);
+    if (matrix.column_step == 1) return add_lines<Few>(few, true);
     const auto store = [this](index column, index count, const T* results) {
       T row[lines_together];
       for (index i = 0; i < extents.rows; ++i) {
@@ -207,6 +207,7 @@ struct vector_product {
         few[j * pitch_of(depth) + k] = j < columns ? static_cast<T>(vectors.value(k, j)) : T(0);
       }
     }
+    if (matrix.column_step != 1) return add_lines<Few>(few, false);
     const auto store = [this](index row, index count, const T* results) {
       epilogue.store_tile(row, 0, {{count, extents.columns}}, results, Few);
     };
@@ -228,27 +229,43 @@ struct vector_product {
     });
   }
 
-  /// Rows of the matrix are added up: each thread takes columns, in blocks whose results stay in the first cache.
+  /// Lines of the matrix are added up, its rows for `rows` of results, its columns for columns of them: each thread takes
+  /// a part of every line, in blocks whose results stay in the first cache.
   template <int Few>
-  void add_rows(const T* few) const {
-    const index rows = extents.rows, columns = extents.columns, depth = extents.depth;
+  void add_lines(const T* few, bool rows) const {
+    const index length = rows ? extents.columns : extents.rows, depth = extents.depth;
     constexpr index block = 4096 / Few, unit = 64;
-    const index units = (columns + unit - 1) / unit, grain = 1 + 65536 / (depth * unit + 1);
+    const index units = (length + unit - 1) / unit, grain = 1 + 65536 / (depth * unit + 1);
     const index parts = part_count(units, grain), size = detail::conflict_free_pitch<T>(Few * block);
     const detail::scratch memory;
     const index both = depth > detail::longest_sum ? 2 * size : size;  // results, and those of a part of the depth
     T* const all_results = memory.take<T>(parts * both);
     parallel_parts(units, grain, parts, [&](index first, index last, index part) {
-      const index end = detail::least(columns, last * unit);
+      const index end = detail::least(length, last * unit);
       T* const results = all_results + part * both;
-      for (index column = first * unit; column < end; column += block) {
-        const index count = detail::least(block, end - column);
+      for (index begin = first * unit; begin < end; begin += block) {
+        const index count = detail::least(block, end - begin);
         const index pitch = pitch_of(count);
-        detail::multiply_rows<T, Few>(few, pitch_of(depth), {matrix.at(0, column), matrix.row_step, 1}, depth, count,
-                                      results, pitch, results + size);
-        epilogue.store_tile(0, column, {{rows, count}}, results, pitch);
+        const T* const lines = rows ? matrix.at(0, begin) : matrix.at(begin, 0);
+        detail::multiply_rows<T, Few>(few, pitch_of(depth), lines, rows ? matrix.row_step : matrix.column_step, depth,
+                                      count, results, pitch, results + size);
+        if (rows) epilogue.store_tile(0, begin, {{extents.rows, count}}, results, pitch);
+        else store_columns<Few>(begin, count, results, pitch);
       }
     });
+  }
+
+  /// Columns of results that lie one behind another, `pitch` apart, from row `begin` on.
+  template <int Few>
+  void store_columns(index begin, index count, const T* results, index pitch) const {
+    for (index done = 0; done < count; done += lines_together) {
+      T rows[lines_together * Few];
+      const index together = detail::least(lines_together, count - done);
+      for (index i = 0; i < together; ++i) {
+        for (index j = 0; j < Few; ++j) rows[i * Few + j] = results[j * pitch + done + i];
+      }
+      epilogue.store_tile(begin + done, 0, {{together, extents.columns}}, rows, Few);
+    }
   }
 };
 
@@ -279,7 +296,7 @@ struct few_rows {
   }
 };
 
-/// Few columns, and a left matrix in memory whose rows can be read in order.
+/// Few columns, and a left matrix in memory that can be read in order.
 struct few_columns {
   static constexpr const char* name = "few columns";
   template <class Problem>
@@ -287,7 +304,7 @@ struct few_columns {
   static bool takes(const auto& problem) {
     if (problem.extents.columns > detail::most_few) return false;
     const auto matrix = memory_of(problem.plain_left);
-    return matrix.data != nullptr && matrix.column_step == 1;
+    return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
   }
   static void run(const auto& problem) {
     vector_product(problem.extents, problem.plain_right, memory_of(problem.plain_left), problem.results())
