@@ -1,4 +1,4 @@
-// benchmarks/w19_boxes.cpp: W19, points, rotations and poses: 10,000 boxes of a few elements in each statement.
+// benchmarks/w19_boxes.cpp: W19, points, rotations, poses and short rows: 10,000 of a few elements in each statement.
 // Tenon, Eigen's matrices of static extents one after another, plain loops, and libtorch. Items are boxes.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
@@ -34,6 +34,9 @@ struct operands {
   tn::tensor<std::int64_t, tn::shape<tn::dyn>> chosen;
   boxes<3> points = random_boxes<3>(n, 7);  // results
   boxes<4, 4> poses = random_boxes<4, 4>(n, 8);
+  tn::tensor<float, tn::rank<2>> rows = tn::uniform<float>(tn::rank<2>(n, 8), 9, -1.0f, 1.0f);
+  tn::tensor<float, tn::rank<1>> sums = tn::zeros<float>({n});
+  tn::tensor<float, tn::shape<3>> middle;
   tn::tensor<float, tn::rank<2>> distances = tn::zeros<float>({n, centres});
 
   operands() { chosen = tn::iota<std::int64_t>({n}) * 7919 % std::int64_t{n}; }
@@ -194,6 +197,54 @@ struct chosen {
 #endif
 };
 
+/// The mean of all points.
+struct middle {
+  static constexpr auto result = &operands::middle;
+  static void tenon(operands& x) { x.middle = tn::mean(x.p, tn::drop<0>); }
+  static void eigen(operands& x) {
+    using matrix = Eigen::Matrix<float, Eigen::Dynamic, 3, Eigen::RowMajor>;
+    Eigen::Map<Eigen::RowVector3f>(x.middle.data()) = Eigen::Map<matrix>(x.p.data(), n, 3).colwise().mean();
+  }
+  static void loop(operands& x) {
+    float sums[3] = {};
+    for (tn::index i = 0; i < n; ++i) {
+      for (int k = 0; k < 3; ++k) sums[k] += x.p.data()[3 * i + k];
+    }
+    for (int k = 0; k < 3; ++k) x.middle.data()[k] = sums[k] / static_cast<float>(n);
+  }
+#if defined(BENCHMARKS_TORCH)
+  static void torch(operands& x) {
+    auto out = seen_by_torch(x.middle);
+    at::mean_out(out, seen_by_torch(x.p), 0);
+  }
+#endif
+};
+
+/// The sum of squares of each row of eight, of which the run alone knows that they are eight.
+struct short_rows {
+  static constexpr auto result = &operands::sums;
+  static void tenon(operands& x) { x.sums = tn::sum(tn::square(x.rows), tn::drop<1>); }
+  static void eigen(operands& x) {
+    using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    Eigen::Map<Eigen::VectorXf>(x.sums.data(), n) =
+        Eigen::Map<matrix>(x.rows.data(), n, x.rows.extent(1)).rowwise().squaredNorm();
+  }
+  static void loop(operands& x) {
+    const tn::index length = x.rows.extent(1);
+    for (tn::index i = 0; i < n; ++i) {
+      float sum = 0;
+      for (tn::index k = 0; k < length; ++k) sum += x.rows.data()[i * length + k] * x.rows.data()[i * length + k];
+      x.sums.data()[i] = sum;
+    }
+  }
+#if defined(BENCHMARKS_TORCH)
+  static void torch(operands& x) {
+    auto out = seen_by_torch(x.sums);
+    at::sum_out(out, at::square(seen_by_torch(x.rows)), 1);
+  }
+#endif
+};
+
 template <class Case>
 void time_it(benchmark::State& state, void (*run)(operands&)) {
   operands x, reference;
@@ -224,6 +275,7 @@ void add_case(const std::string& name) {
 int main(int count, char** arguments) {
   add_case<cross>("cross"), add_case<unit>("unit"), add_case<turned>("turned");
   add_case<poses>("poses"), add_case<distances>("distances"), add_case<chosen>("chosen");
+  add_case<middle>("middle"), add_case<short_rows>("short_rows");
   benchmark::Initialize(&count, arguments);
   benchmark::RunSpecifiedBenchmarks();
 }

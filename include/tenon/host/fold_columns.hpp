@@ -23,6 +23,12 @@ bool is_cached(const reduction_space<Rank>& space) {
   return space.total <= beyond_caches;
 }
 
+/// Combines the states at `right` with as many at `left`.
+template <class Monoid, class State>
+[[gnu::noinline]] void combine_states(State* left, const State* right, index count) {
+  for (index i = 0; i < count; ++i) left[i] = Monoid::combine(left[i], right[i]);
+}
+
 /// Combines states of `width` results each as a balanced tree: a stack of partial results, whose upper ones are
 /// combined when they hold equally many.
 template <class Monoid, class State>
@@ -58,8 +64,7 @@ class cascade_of_rows {
   }
   void combine_upper() {
     --depth_;
-    State *const left = levels_[depth_ - 1], *const right = levels_[depth_];
-    for (index i = 0; i < width_; ++i) left[i] = Monoid::combine(left[i], right[i]);
+    combine_states<Monoid>(levels_[depth_ - 1], levels_[depth_], width_);
   }
 
   index width_, count_ = 0;
@@ -340,7 +345,7 @@ template <class Monoid, class State, class Value>
   }
   State* const total = partial.total();
   for (index half = rows.joined / 2; half > 0; half /= 2) {
-    for (index i = 0; i < half * width; ++i) total[i] = Monoid::combine(total[i], total[i + half * width]);
+    combine_states<Monoid>(total, total + half * width, half * width);
   }
   for (index i = 0; i < width; ++i) to.results[i] = Monoid::template finish<Value>(total[i], rows.count);
 }

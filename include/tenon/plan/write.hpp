@@ -35,7 +35,10 @@ index before_aligned(const T* to, index bytes) {
 /// Copies the elements 0 to `count` - 1 of `from` to a target, from its element `begin` on.
 template <class T>
 [[gnu::noinline]] void copy_apart(const target_run<T>& target, index begin, const T* from, index count) {
-  for (index i = 0; i < count; ++i) target.data[(begin + i) * target.step] = from[i];
+  for (index i = 0; i < count; ++i) {
+    target.data[(begin + i) * target.step] = from[i];
+    simd::keep_loop_short();
+  }
 }
 
 }  // namespace detail
