@@ -229,8 +229,8 @@ struct vector_product {
     });
   }
 
-  /// Lines of the matrix are added up, its rows for `rows` of results, its columns for columns of them: each thread takes
-  /// a part of every line, in blocks whose results stay in the first cache.
+  /// Lines of the matrix are added up, its rows for `rows` of results, its columns for columns of them: each thread
+  /// takes a part of every line, in blocks whose results stay in the first cache.
   template <int Few>
   void add_lines(const T* few, bool rows) const {
     const index length = rows ? extents.columns : extents.rows, depth = extents.depth;
