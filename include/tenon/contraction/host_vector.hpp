@@ -22,8 +22,8 @@ inline constexpr index longest_sum = 2048;
 /// How far ahead memory is asked for along a line.
 inline constexpr index prefetched_bytes = 1536;
 
-/// results[i][j] += sum over k of few[i][k] * matrix[k][j], for `columns` j and `depth` k. Rows of the matrix, `row_step`
-/// apart, are read side by side, eight at a time. Results have room for whole packs.
+/// results[i][j] += sum over k of few[i][k] * matrix[k][j], for `columns` j and `depth` k. Rows of the matrix lie
+/// `row_step` apart and are read side by side, eight at a time. Results have room for whole packs.
 template <class T, int Few>
 [[gnu::noinline]] void add_scaled_rows(const T* few, index few_pitch, const T* matrix, index row_step, index depth,
                                        index columns, T* results, index pitch) {
