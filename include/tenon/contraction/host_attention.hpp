@@ -248,9 +248,8 @@ struct host_attention {
         }
       }
       weigh(block, first, count);
-      detail::add_scaled_rows<T, Few>(block.scores, block.score_pitch,
-                                      {value_lines.at(first, 0), value_lines.row_step, 1}, count, columns, block.sums,
-                                      block.sum_pitch);
+      detail::add_scaled_rows<T, Few>(block.scores, block.score_pitch, value_lines.at(first, 0), value_lines.row_step,
+                                      count, columns, block.sums, block.sum_pitch);
     }
     finish(block, epilogue);
   }
