@@ -62,4 +62,7 @@ TEST_CASE("of a cursor that says nothing the safe answer is taken", "[cursor]") 
   CHECK_FALSE(tenon::reads_disjoint_from(cursor, &written, 3));
   CHECK_FALSE(tenon::is_flat(cursor, tenon::array<tenon::index, 2>{{7, 4}}));
   CHECK_FALSE(tenon::is_uniform<silent_cursor>);
+  CHECK(tenon::lies_in_runs(cursor));
+  CHECK(tenon::run_end(cursor, 3, 9) == 9);
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::run_from(cursor, 3)), silent_cursor>);
 }

@@ -34,6 +34,12 @@ struct partial_access {
   static constexpr bool whole = false;
   index count;
 };
+/// The access of as many lanes whose elements lie side by side.
+template <class Access>
+TENON_INLINE constexpr auto side_by_side([[maybe_unused]] Access access) {
+  if constexpr (Access::whole) return whole_access<reading::adjacent>{};
+  else return partial_access<reading::adjacent>{access.count};
+}
 /// How many lanes an access wants.
 template <int Width, class Access>
 TENON_INLINE constexpr index wanted_count([[maybe_unused]] Access access) {
@@ -61,6 +67,28 @@ TENON_HOST_DEVICE TENON_INLINE constexpr auto bind_slots(const Cursor& cursor, c
   } else {
     return cursor;
   }
+}
+
+/// Cursors whose row may be a few runs of elements, those of each run side by side, as that of `roll` is.
+template <class Cursor>
+inline constexpr bool has_runs = requires { requires Cursor::has_runs; };
+/// Whether a row is such runs. Only then has it the two functions below.
+template <class Cursor>
+TENON_INLINE constexpr bool lies_in_runs(const Cursor& cursor) {
+  if constexpr (has_runs<Cursor>) return cursor.lies_in_runs();
+  else return true;
+}
+/// Where the run that holds position i ends, before `end` or there.
+template <class Cursor>
+TENON_INLINE constexpr index run_end(const Cursor& cursor, index i, index end) {
+  if constexpr (has_runs<Cursor>) return cursor.run_end(i, end);
+  else return end;
+}
+/// A cursor from position i on to the end of its run. Positions keep their numbers.
+template <class Cursor>
+TENON_INLINE constexpr auto run_from(const Cursor& cursor, index i) {
+  if constexpr (has_runs<Cursor>) return cursor.run_from(i);
+  else return cursor;
 }
 
 /// Asks for the memory that a cursor will read at a position, which may lie past its row.

@@ -241,6 +241,7 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
   static constexpr int cost = (requires { typename Op::costly; } ? 8 : 1) + (0 + ... + cost_of<Cursors>);
   static constexpr bool takes_partial =
       !requires { typename Op::of_elements_alone; } && (tenon::takes_partial<Cursors> && ...);
+  static constexpr bool has_runs = (tenon::has_runs<Cursors> || ...);
   [[no_unique_address]] Op op;
   tuple<Cursors...> cursors;
 
@@ -273,6 +274,18 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
                               type_list<Values...>, decltype(bind_slots(get<I>(cursors), slots))...>{
           op, {{{bind_slots(get<I>(cursors), slots)}...}}};
     }
+  }
+  TENON_INLINE constexpr bool lies_in_runs() const {
+    return (tenon::lies_in_runs(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value) && ...);
+  }
+  TENON_INLINE constexpr index run_end(index i, index end) const {
+    ((end = tenon::run_end(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, i, end)), ...);
+    return end;
+  }
+  TENON_INLINE constexpr auto run_from(index i) const {
+    return operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<Computes...>, type_list<Values...>,
+                            decltype(tenon::run_from(get<I>(cursors), i))...>{
+        op, {{{tenon::run_from(get<I>(cursors), i)}...}}};
   }
   TENON_INLINE constexpr void prefetch(index i) const {
     (tenon::prefetch(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, i), ...);

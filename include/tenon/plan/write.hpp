@@ -103,13 +103,22 @@ TENON_OUT_OF_LINE void write_packs(T* to, bool streaming, const array<index, 2>&
 }
 
 /// The same of any cursor. Where elements may lie apart, adjacent ones have a loop of their own; rows in which one
-/// element may stand for all have one loop.
+/// element may stand for all have one loop. A row in runs that is longer than a pack is written run by run.
 template <reading How, class T, class Cursor, class Slots>
 TENON_INLINE void write_row(T* to, bool streaming, const array<index, 2>& part, const Cursor& cursor,
                             const Slots& slots) {
   if constexpr (write_width<T, Cursor> == 1) {
     write_values(to, part[0], part[1], cursor, slots);
   } else {
+    if constexpr (has_runs<Cursor>) {
+      if (part[1] - part[0] > write_width<T, Cursor> && lies_in_runs(cursor)) {
+        for (index i = part[0], end = i; i < part[1]; i = end) {
+          end = run_end(cursor, i, part[1]);
+          write_row<How>(to, streaming, {{i, end}}, run_from(cursor, i), slots);
+        }
+        return;
+      }
+    }
     if constexpr (How != reading::row) {
       if (cursor.is_adjacent()) return write_packs<reading::adjacent>(to, streaming, part, cursor, slots);
     }

@@ -81,6 +81,30 @@ inline constexpr bool is_map_of_runs = false;
 template <class Map>
 inline constexpr bool is_map_of_runs<map_of_runs<Map>> = true;
 
+/// Such a map that says by `run_length(position)` how many positions along the last axis, from one on, have places side
+/// by side.
+template <class Map, int Rank>
+concept map_with_run_length = is_map_of_runs<Map> && requires(const Map& map) { map.run_length(array<index, Rank>{}); };
+
+/// A run of a row that lies side by side in the operand: `line` reads it, from position `begin` of the row on.
+template <class Line>
+struct remapped_run {
+  static constexpr int widest = Line::widest;
+  static constexpr bool takes_partial = tenon::takes_partial<Line>;
+  Line line;
+  index begin;
+
+  bool is_adjacent() const { return true; }
+  template <class Slots>
+  TENON_INLINE auto value(index i, const Slots& slots) const {
+    return line.value(i - begin, slots);
+  }
+  template <int Width, class Access, class Slots>
+  TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+    return line.template pack<Width>(i - begin, side_by_side(access), slots);
+  }
+};
+
 /// Whether two places are `distance` apart along the last axis, and along no other.
 template <int Rank>
 TENON_INLINE constexpr bool are_apart(const array<index, Rank>& from, const array<index, Rank>& to, index distance) {
@@ -116,6 +140,7 @@ struct remapped_source {
         std::declval<const Map&>()(array<index, Rank>{}, static_cast<index>(sizeof(Cursors))...)));
     static constexpr int widest = greatest_size({simd::lane_bytes<value_type>, line::widest});
     static constexpr bool takes_partial = is_map_of_runs<Map> && tenon::takes_partial<line>;
+    static constexpr bool has_runs = map_with_run_length<Map, Rank> && sizeof...(Cursors) == 0;
     [[no_unique_address]] Map map;
     position_run<Rank> run;
     Operand operand;
@@ -147,6 +172,19 @@ struct remapped_source {
         return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
       }
     }
+    bool lies_in_runs() const {
+      if (!run.is_along_last_axis()) return false;
+      const line from = operand_from(0);
+      return from.is_adjacent() && tenon::lies_in_runs(from);
+    }
+    index run_end(index i, index end) const {
+      const index length = map.run_length(run.at(i)), rest = end - i;
+      return i + tenon::run_end(operand_from(i), 0, length < rest ? length : rest);
+    }
+    auto run_from(index i) const {
+      const auto from = tenon::run_from(operand_from(i), 0);
+      return remapped_run<std::remove_const_t<decltype(from)>>{from, i};
+    }
     /// Of windows: the part of a line whose elements lie side by side in the operand, and the operand's cursor from an
     /// element of that part on; beside it every value is `map.outside`.
     array<index, 2> seen(index begin, index end) const
@@ -154,7 +192,7 @@ struct remapped_source {
     {
       return map.seen(run.first, begin, end);
     }
-    auto operand_from(index i) const { return operand.at(map(run.at(i))); }
+    TENON_INLINE auto operand_from(index i) const { return operand.at(map(run.at(i))); }
     template <class Visitor>
     void visit(Visitor& visitor) {
       run.visit(visitor);

@@ -15,6 +15,11 @@ struct roll_map {
 
   static constexpr bool moves_in_runs(int) { return true; }
   template <int Rank>
+  constexpr index run_length(const array<index, Rank>& position) const {
+    if (Axis + 1 < Rank) return INT64_MAX;
+    return extent - (*this)(position)[Axis];
+  }
+  template <int Rank>
   TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     const index ahead = position[Axis] + advance;
     position[Axis] = ahead < extent ? ahead : ahead - extent;
