@@ -69,3 +69,63 @@ TEST_CASE("threads do not change what is computed", "[pointwise]") {
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(300, 301), 3));
   CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::exp(x) * tenon::tanh(x) + x); }));
 }
+
+TEMPLATE_TEST_CASE("rows that are taken are copied, whatever lies around them", "[pointwise]", float, double,
+                   std::uint8_t, std::int16_t) {
+  const auto value = [](tenon::index row, tenon::index column) {
+    return static_cast<TestType>((row * 31 + column * 7) % 113);
+  };
+  for (const tenon::index length : {1, 2, 3, 15, 16, 17, 64, 1100}) {
+    tenon::tensor<TestType, rank<2>> wide({23, length + 2}), doubled({23, 2 * length});
+    for (tenon::index row = 0; row < 23; ++row) {
+      for (tenon::index column = 0; column < length; ++column) {
+        wide(row, column + 1) = doubled(row, 2 * column) = value(row, column);
+      }
+    }
+    const auto rows = tenon::slice(wide, tenon::all_of, range(1, length + 1));
+    const auto apart = tenon::slice(doubled, tenon::all_of, range(0, 2 * length, 2));
+    for (const tenon::index count : {1, 2, 300}) {
+      tenon::tensor<std::int32_t, rank<1>> chosen({count});
+      for (tenon::index i = 0; i < count; ++i) chosen(i) = static_cast<std::int32_t>((i * 17 + 5) % 46 - 23);
+      const auto right = [&](const auto& taken) {
+        bool result = taken.shape() == rank<2>(count, length);
+        for (tenon::index i = 0; i < count; ++i) {
+          const tenon::index row = (chosen(i) + 23) % 23;
+          for (tenon::index k = 0; k < length; ++k) result = result && taken(i, k) == value(row, k);
+        }
+        return result;
+      };
+      CAPTURE(length, count);
+      CHECK(right(tenon::evaluated_tensor(tenon::take(rows, chosen, tenon::axis<0>))));
+      CHECK(right(tenon::evaluated_tensor(tenon::take(apart, chosen, tenon::axis<0>))));
+      tenon::tensor<TestType, rank<2>> gaps({count, length + 2}), turned({length, count});
+      gaps = TestType{117};
+      const auto inside = tenon::slice(gaps, tenon::all_of, range(1, length + 1));
+      inside = tenon::take(rows, chosen, tenon::axis<0>);
+      CHECK(right(inside));
+      const auto edges = tenon::slice(gaps, tenon::all_of, range(0, length + 2, length + 1));
+      CHECK(tenon::all(edges == TestType{117}));
+      tenon::transpose(turned.write_view()) = tenon::take(rows, chosen, tenon::axis<0>);
+      CHECK(right(tenon::evaluated_tensor(tenon::transpose(turned))));
+    }
+  }
+}
+
+TEST_CASE("copies of runs along several axes", "[pointwise]") {
+  const auto x = counting<float>(rank<3>(4, 9, 21));
+  const tenon::tensor<std::int64_t, rank<1>> chosen = {8, 0, -2, 3};
+  const auto taken = tenon::evaluated_tensor(tenon::take(x, chosen, tenon::axis<1>));
+  const auto rolled = tenon::evaluated_tensor(tenon::roll(x, 5, tenon::axis<2>));
+  const auto moved =
+      tenon::evaluated_tensor(tenon::permute(tenon::take(x, chosen, tenon::axis<1>), tenon::axis<1, 0, 2>));
+  bool right = true;
+  for (tenon::index i = 0; i < 4; ++i) {
+    for (tenon::index k = 0; k < 21; ++k) {
+      for (tenon::index j = 0; j < 4; ++j) {
+        right = right && taken(i, j, k) == x(i, (chosen(j) + 9) % 9, k) && moved(j, i, k) == taken(i, j, k);
+      }
+      for (tenon::index j = 0; j < 9; ++j) right = right && rolled(i, j, (k + 5) % 21) == x(i, j, k);
+    }
+  }
+  CHECK(right);
+}

@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <tenon/host/tiles.hpp>
 #include <tenon/plan/boxes.hpp>
 #include <tenon/plan/describe.hpp>
@@ -96,11 +98,47 @@ class listed_statement {
   any_statement<Rank> statement_;
 };
 
+/// Whether a statement copies elements in runs, from places that it computes for each row: taken rows, rolled ones.
+template <class Target, class Cursor>
+inline constexpr bool copies_runs = false;
+template <class T, int Rank, class Cursor>
+  requires(Rank > 0 && has_runs<Cursor> &&
+           requires(const Cursor& cursor) {
+             { cursor.operand_from(index{}) } -> std::same_as<strided_cursor<T>>;
+           })
+inline constexpr bool copies_runs<strided_target<T, Rank>, Cursor> = true;
+
+/// Copies each row run by run, where its elements lie side by side on both sides: nothing of one row waits for the one
+/// before, as it does where a cursor in memory goes from row to row. Long rows that pass the caches are left to others.
+template <class T, int Rank, class Program>
+bool copy_runs(const array<index, Rank>& extents, const strided_target<T, Rank>& target, const Program& program) {
+  const index rows = count_between(extents, 0, Rank - 1), length = extents[Rank - 1];
+  const bool is_streamed = target.streaming && length * static_cast<index>(sizeof(T)) >= 4096;
+  if (length < 2 || target.step() != 1 || is_streamed || !lies_in_runs(program.at(array<index, Rank>{}))) return false;
+  const counted_launch counted("pointwise");
+  parallel_for(rows, 1 + pointwise_grain / (length + 16), [&](index first, index last) {
+    array<index, Rank> position{};
+    set_position(position, extents, 0, Rank - 1, first);
+    for (index row = first; row < last; ++row, advance_position(position, extents, 0, Rank - 1)) {
+      const auto cursor = program.at(position);
+      T* const to = target.at(position);
+      for (index i = 0, end = 0; i < length; i = end) {
+        end = run_end(cursor, i, length);
+        std::copy_n(cursor.operand_from(i).data, end - i, to + i);
+      }
+    }
+  });
+  return true;
+}
+
 }  // namespace detail
 
 /// Evaluates a program over `extents` into its target, which may be several.
 template <int Rank, class Target, class Program>
 void run_pointwise_host(const array<index, Rank>& extents, const Target& target, const Program& program) {
+  if constexpr (detail::copies_runs<Target, decltype(program.at(extents))>) {
+    if (detail::copy_runs(extents, target, program)) return;
+  }
   detail::listed_statement<Rank, Target, Program> statement(extents, target, program);
   if constexpr (Rank == 0) statement.write_element();
   else detail::run_tiles(*statement);

@@ -140,7 +140,7 @@ struct remapped_source {
         std::declval<const Map&>()(array<index, Rank>{}, static_cast<index>(sizeof(Cursors))...)));
     static constexpr int widest = greatest_size({simd::lane_bytes<value_type>, line::widest});
     static constexpr bool takes_partial = is_map_of_runs<Map> && tenon::takes_partial<line>;
-    static constexpr bool has_runs = map_with_run_length<Map, Rank> && sizeof...(Cursors) == 0;
+    static constexpr bool has_runs = map_with_run_length<Map, Rank>;
     [[no_unique_address]] Map map;
     position_run<Rank> run;
     Operand operand;
@@ -192,7 +192,9 @@ struct remapped_source {
     {
       return map.seen(run.first, begin, end);
     }
-    TENON_INLINE auto operand_from(index i) const { return operand.at(map(run.at(i))); }
+    TENON_INLINE auto operand_from(index i) const {
+      return operand.at(place(i, run.at(i), no_slots{}, parameter_numbers{}));
+    }
     template <class Visitor>
     void visit(Visitor& visitor) {
       run.visit(visitor);

@@ -19,6 +19,10 @@ struct take_map {
 
   static constexpr bool moves_in_runs(int rank) { return Axis + IndexRank < rank; }  // of the result: its last is kept
   template <int Rank>
+  constexpr index run_length(const array<index, Rank>&) const {
+    return INT64_MAX;
+  }
+  template <int Rank>
   TENON_HOST_DEVICE constexpr auto operator()(const array<index, Rank>& position, index chosen) const {
     array<index, Rank - IndexRank + 1> result{};
     for (int axis = 0; axis < result.size(); ++axis) {
