@@ -70,6 +70,20 @@ TEST_CASE("short axes are one run where they lie side by side, and results are n
   CHECK(difference(numbers_of(tenon::sum(part, tenon::drop<0, 2, 3>)), of_part, 1e-5) == "");
 }
 
+TEST_CASE("few results side by side are folded so where the values of each lie apart", "[reduce]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(60, 20), 3));
+  const auto along_kept = [&](tenon::index columns) {
+    const auto slid = tenon::windows(tenon::slice(x, tenon::all_of, tenon::range(0, columns)), axis<0>, {20});
+    const auto sums = tenon::sum(slid, tenon::drop<-1>);
+    return tenon::detail::folds_along_kept<0>(sums, sums.shape().to_array());
+  };
+  CHECK(along_kept(8));
+  CHECK(along_kept(17));
+  CHECK(!along_kept(7));
+  const auto columns = tenon::sum(tenon::transpose(x), tenon::drop<1>);
+  CHECK(tenon::detail::folds_along_kept<0>(columns, rank<1>(20).to_array()));
+}
+
 TEST_CASE("wherever columns are cut for threads, their sums are the same", "[reduce]") {
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(300, 1003), 3, -1.0f, 1.0f));
   CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::sum(x, axis<0>)); }));

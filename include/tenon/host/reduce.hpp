@@ -39,8 +39,11 @@ struct side_by_side {
   }
 };
 
+inline constexpr index few_beside = 8;  // results that are folded side by side where their own values lie apart
+
 /// Whether neighbouring results are better folded side by side: the innermost axis is kept; or their elements lie side
-/// by side; or it is reduced, short and not part of a long run side by side in memory.
+/// by side, fewer being enough where those of a result lie apart; or it is reduced, short and not part of a long run
+/// side by side in memory.
 template <int FirstSlot, class Reduction, int ResultRank>
 bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& result_extents) {
   constexpr int rank = std::remove_cvref_t<decltype(node.operand())>::shape_type::rank;
@@ -54,15 +57,16 @@ bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& res
   if (last_kept < 0) return false;
   const index beside = result_extents[axes[last_kept]], inner = node.operand().shape().extent(rank - 1);
   if (beside <= 1 || last_kept == rank - 1) return beside > 1;
-  if (beside >= short_run) {
+  const auto merged = lower_reduction<FirstSlot>(node, result_extents, false);
+  const bool is_adjacent = merged.program.at(array<index, rank>{}).is_adjacent();
+  if (beside >= (is_adjacent ? short_run : few_beside)) {
     auto along = lower_reduction<FirstSlot>(node, result_extents, true).program.at(array<index, rank>{});
     side_by_side elements;
     visit_elements(along, elements);
     if (elements.are_all) return true;
   }
   if (inner >= short_run || beside <= inner) return false;
-  const auto merged = lower_reduction<FirstSlot>(node, result_extents, false);
-  return merged.run_length() < short_run || !merged.program.at(array<index, rank>{}).is_adjacent();
+  return merged.run_length() < short_run || !is_adjacent;
 }
 
 template <int... I, class... Reductions, int Rank>
