@@ -1,6 +1,8 @@
 // tests/host/reduce.cpp: the loops of statements that reduce.
 // Results side by side or along themselves, long and short, are compared with sums in double.
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
 #include <tenon/host/reduce.hpp>
 #include <tenon/tenon.hpp>
 
@@ -66,6 +68,20 @@ TEST_CASE("short axes are one run where they lie side by side, and results are n
   }
   CHECK(difference(numbers_of(tenon::sum(x, tenon::drop<0, 2, 3>)), of_whole, 1e-5) == "");
   CHECK(difference(numbers_of(tenon::sum(part, tenon::drop<0, 2, 3>)), of_part, 1e-5) == "");
+}
+
+TEST_CASE("few results side by side are folded so where the values of each lie apart", "[reduce]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(60, 20), 3));
+  const auto along_kept = [&](tenon::index columns) {
+    const auto slid = tenon::windows(tenon::slice(x, tenon::all_of, tenon::range(0, columns)), axis<0>, {20});
+    const auto sums = tenon::sum(slid, tenon::drop<-1>);
+    return tenon::detail::folds_along_kept<0>(sums, sums.shape().to_array());
+  };
+  CHECK(along_kept(8));
+  CHECK(along_kept(17));
+  CHECK(!along_kept(7));
+  const auto columns = tenon::sum(tenon::transpose(x), tenon::drop<1>);
+  CHECK(tenon::detail::folds_along_kept<0>(columns, rank<1>(20).to_array()));
 }
 
 TEST_CASE("wherever columns are cut for threads, their sums are the same", "[reduce]") {
@@ -136,4 +152,94 @@ TEST_CASE("full reductions of several lengths go item by item", "[reduce]") {
   CHECK(tenon_test::is_close(found, 2 * total + 105 * greatest, 1e-5));
   CHECK(static_cast<bool>(tenon::all(x >= 0)));
   CHECK_FALSE(static_cast<bool>(tenon::any(x > 1)));
+}
+
+namespace {
+
+/// Sums, greatest and least elements of the windows of `length` rows of a table, by definition; NaN where one is NaN.
+struct rolled {
+  std::vector<double> sums, greatest, least;
+
+  template <class Table>
+  rolled(const Table& x, tenon::index length) {
+    for (tenon::index row = 0; row + length <= x.extent(0); ++row) {
+      for (tenon::index column = 0; column < x.extent(1); ++column) {
+        double sum = 0, most = static_cast<double>(x(row, column)), fewest = most;
+        for (tenon::index tap = 0; tap < length; ++tap) {
+          const double value = static_cast<double>(x(row + tap, column));
+          sum += value;
+          most = std::isnan(value) || value > most ? value : most;
+          fewest = std::isnan(value) || value < fewest ? value : fewest;
+        }
+        sums.push_back(sum), greatest.push_back(std::isnan(sum) ? sum : most),
+            least.push_back(std::isnan(sum) ? sum : fewest);
+      }
+    }
+  }
+};
+
+bool are_close(const std::vector<double>& found, const std::vector<double>& expected, double bound) {
+  const auto close = [&](double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? std::isnan(a) && std::isnan(b) : std::abs(a - b) <= bound;
+  };
+  return std::equal(found.begin(), found.end(), expected.begin(), expected.end(), close);
+}
+
+/// Windows of the rows of `x`, in destinations that lie as they come, with steps, and across.
+template <class T, class Table>
+void check_rolled(const Table& x, tenon::index length, double bound) {
+  const rolled expected(x, length);
+  const tenon::index rows = x.extent(0) - length + 1, columns = x.extent(1);
+  const auto slid = tenon::windows(x, axis<0>, {length});
+  CHECK(are_close(numbers_of(tenon::sum(slid, tenon::drop<-1>)), expected.sums, bound));
+  CHECK(are_close(numbers_of(tenon::mean(slid, tenon::drop<-1>) * static_cast<T>(length)), expected.sums, bound));
+  CHECK(are_close(numbers_of(tenon::max(slid, tenon::drop<-1>)), expected.greatest, 0));
+  CHECK(
+      are_close(numbers_of(tenon::min(tenon::move_axis(slid, axis<-1>, axis<1>), tenon::drop<1>)), expected.least, 0));
+  tenon::tensor<T, rank<2>> wide({rows, columns + 3}), across({columns, rows});
+  wide = T(7);
+  const auto part = tenon::slice(wide, tenon::all_of, tenon::range(1, columns + 1));
+  part = tenon::max(slid, tenon::drop<-1>);
+  CHECK(are_close(numbers_of(part), expected.greatest, 0));
+  CHECK(tenon::all(tenon::slice(wide, tenon::all_of, tenon::range(0, 1)) == T(7)));
+  CHECK(tenon::all(tenon::slice(wide, tenon::all_of, tenon::range(columns + 1, columns + 3)) == T(7)));
+  tenon::transpose(across) = tenon::min(slid, tenon::drop<-1>);
+  CHECK(are_close(numbers_of(tenon::transpose(across)), expected.least, 0));
+  const auto ranges = tenon::max(slid, tenon::drop<-1>) - tenon::min(slid, tenon::drop<-1>);
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < expected.sums.size(); ++i)
+    differences.push_back(expected.greatest[i] - expected.least[i]);
+  CHECK(are_close(numbers_of(ranges), differences, bound));
+}
+
+/// Tables whose rows follow one another, lie apart, and lie across.
+template <class T>
+void check_rolled_tables(double bound) {
+  std::uint32_t seed = 1;
+  const auto next = [&](tenon::index most) {
+    seed = seed * 1664525 + 1013904223;
+    return 1 + static_cast<tenon::index>(seed >> 8) % most;
+  };
+  for (int turn = 0; turn < 40; ++turn) {
+    const tenon::index columns = turn < 8 ? turn + 1 : next(64), length = turn % 3 == 0 ? next(6) : next(70);
+    const tenon::index rows = length - 1 + (turn % 5 == 0 ? next(3) : next(300));
+    tenon::tensor<T, rank<2>> x({rows, columns}), wide({rows, columns + 2}), across({columns, rows});
+    for (tenon::index i = 0; i < x.size(); ++i) {
+      x.data()[i] = next(1000) == 1 ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(next(1000)) / T(64);
+    }
+    CAPTURE(rows, columns, length);
+    check_rolled<T>(x, length, bound);
+    const auto part = tenon::slice(wide, tenon::all_of, tenon::range(1, columns + 1));
+    part = x * T(1);
+    check_rolled<T>(part, length, bound);
+    tenon::transpose(across) = x * T(1);
+    check_rolled<T>(tenon::transpose(across), length, bound);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("windows of the rows of tables of every width", "[reduce]") {
+  check_rolled_tables<float>(1e-3);
+  check_rolled_tables<double>(1e-9);
 }

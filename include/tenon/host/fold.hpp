@@ -1,5 +1,5 @@
 // tenon/host/fold.hpp: one reduction on the host, folded pairwise.
-// The order depends on extents alone, never on threads; errors of sums grow with the logarithm of their length.
+// Extents and strides decide the order, threads never do; errors of sums grow with the logarithm of their length.
 // Floor 4: may include base, core, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

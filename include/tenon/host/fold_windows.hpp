@@ -123,7 +123,7 @@ template <class Reduction, int ResultRank>
 auto lower_windows(const Reduction& node, const array<index, ResultRank>& result_extents) {
   using taps = window_taps<Reduction>;
   constexpr int rank = taps::rank;
-  constexpr auto order = order_axes<rank>(taps::reduced, false);
+  constexpr auto order = order_axes<rank>(taps::reduced, -1);
   constexpr auto in_result = axes_in_result<rank>(typename Reduction::axes{});
   const auto own = node.operand().shape().to_array();
   auto program = node.operand().template lower<0>(broadcast_map(ordered_map(order.axis_of), own));

@@ -39,31 +39,34 @@ struct side_by_side {
   }
 };
 
+inline constexpr index few_beside = 8;  // results that are folded side by side where their own values lie apart
+
 /// Whether neighbouring results are better folded side by side: the innermost axis is kept; or their elements lie side
-/// by side; or it is reduced, short and not part of a long run side by side in memory.
+/// by side, fewer being enough where those of a result lie apart; or it is reduced, short and not part of a long run
+/// side by side in memory.
 template <int FirstSlot, class Reduction, int ResultRank>
 bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& result_extents) {
   constexpr int rank = std::remove_cvref_t<decltype(node.operand())>::shape_type::rank;
-  constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
+  constexpr auto axes = axes_in_result<rank>(typename Reduction::axes{});
   using space = decltype(lower_reduction<FirstSlot>(node, result_extents, false));
   using cursor = decltype(std::declval<const space&>().program.at(array<index, rank>{}));
   constexpr bool in_lanes = folds_states_in_lanes<typename space::monoid, cursor, no_slots>;
   // Short runs are copied across, once for each source: of more sources, only shorter ones are worth it.
   constexpr index short_run = in_lanes ? long_block<cursor> : source_count<decltype(space::program)> > 1 ? 17 : 33;
-  int last_kept = rank - 1;
-  while (last_kept >= 0 && reduced[last_kept]) --last_kept;
+  const int last_kept = last_kept_axis(axes, result_extents);
   if (last_kept < 0) return false;
-  const index beside = node.operand().shape().extent(last_kept), inner = node.operand().shape().extent(rank - 1);
+  const index beside = result_extents[axes[last_kept]], inner = node.operand().shape().extent(rank - 1);
   if (beside <= 1 || last_kept == rank - 1) return beside > 1;
-  if (beside >= short_run) {
+  const auto merged = lower_reduction<FirstSlot>(node, result_extents, false);
+  const bool is_adjacent = merged.program.at(array<index, rank>{}).is_adjacent();
+  if (beside >= (is_adjacent ? short_run : few_beside)) {
     auto along = lower_reduction<FirstSlot>(node, result_extents, true).program.at(array<index, rank>{});
     side_by_side elements;
     visit_elements(along, elements);
     if (elements.are_all) return true;
   }
   if (inner >= short_run || beside <= inner) return false;
-  const auto merged = lower_reduction<FirstSlot>(node, result_extents, false);
-  return merged.run_length() < short_run || !merged.program.at(array<index, rank>{}).is_adjacent();
+  return merged.run_length() < short_run || !is_adjacent;
 }
 
 template <int... I, class... Reductions, int Rank>
@@ -181,11 +184,12 @@ void write_result_blocks(const Target& target, const array<index, Rank>& extents
 }  // namespace detail
 
 /// Evaluates a statement of reductions into `target`: results are folded in blocks along the last kept axis, and each
-/// block is written for every position of the row axes, those from `RowAxis` on, that are left in the result.
+/// block is written for every position of the row axes, those from `RowAxis` on, that are left in the result. In
+/// `extents`, the result's, axes may have become one.
 template <int RowAxis, class Target, class E, class... Folds>
-TENON_INLINE void run_result_blocks(const Target& target, const E& node, const tuple<Folds...>& folds) {
+TENON_INLINE void run_result_blocks(const Target& target, const E& node,
+                                    const array<index, E::shape_type::rank>& extents, const tuple<Folds...>& folds) {
   constexpr int rank = E::shape_type::rank;
-  const auto extents = node.shape().to_array();
   const int last_axis = last_moving_axis(extents, RowAxis);
   const auto program = node.template lower<0>(ordered_map(with_axis_last<rank>(last_axis)));
   detail::write_result_blocks<RowAxis>(target, extents, last_axis, program, folds, first_equal_reductions(node));
@@ -197,10 +201,15 @@ TENON_INLINE void run_reduce_host(const Target& target, const E& node) {
   if constexpr (reduces_windows<E>) {
     if (run_windows_host(target, node)) return;
   }
-  const auto extents = node.shape().to_array();
+  constexpr int rank = E::shape_type::rank;
+  auto extents = node.shape().to_array();
+  if constexpr (rank > 1) {
+    const auto program = node.template lower<0>(identity_map<rank>());
+    extents = with_one_line(extents, target, program, lower_reductions(node, extents));
+  }
   const auto folds = lower_reductions(node, extents, detail::along_kept_of(reductions_of(node), extents));
   const counted_launch counted("reduce");
-  run_result_blocks<E::shape_type::rank>(target, node, folds);
+  run_result_blocks<rank>(target, node, extents, folds);
 }
 
 }  // namespace tenon

@@ -171,7 +171,7 @@ void run_rows_host(const Target& target, const E& node) {
   const auto folds = lower_reductions(node, extents, filled_array<reduction_pointers<E>::count>(side_by_side));
   const counted_launch counted("rows");
   if (side_by_side) {
-    run_result_blocks<RowAxis>(target, node, folds);
+    run_result_blocks<RowAxis>(target, node, extents, folds);
   } else {
     detail::run_rows_alone<RowAxis>(target, node, folds, first_equal_reductions(node));
   }

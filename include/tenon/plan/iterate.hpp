@@ -16,19 +16,19 @@ struct reduction_order {
   int kept;                  // kept axes in front
 };
 
-/// Kept axes, then reduced ones; `last_kept_at_end` moves the last kept axis behind the reduced.
+/// Kept axes, then reduced ones; the kept axis `at_end`, unless it is -1, comes behind the reduced.
 template <int Rank>
-constexpr reduction_order<Rank> order_axes(const array<bool, Rank>& reduced, bool last_kept_at_end) {
+constexpr reduction_order<Rank> order_axes(const array<bool, Rank>& reduced, int at_end) {
   reduction_order<Rank> order{};
-  int place = 0, last_kept = -1;
+  int place = 0;
   for (int axis = 0; axis < Rank; ++axis) {
-    if (!reduced[axis]) order.axis_of[place++] = last_kept = axis;
+    if (!reduced[axis] && axis != at_end) order.axis_of[place++] = axis;
   }
-  if (last_kept_at_end && last_kept >= 0) order.axis_of[Rank - 1] = last_kept, --place;
   order.kept = place;
   for (int axis = 0; axis < Rank; ++axis) {
     if (reduced[axis]) order.axis_of[place++] = axis;
   }
+  if (at_end >= 0) order.axis_of[Rank - 1] = at_end;
   return order;
 }
 
@@ -100,6 +100,21 @@ struct reduction_program : reduction_space<Rank> {
 
 namespace detail {
 
+/// The last kept axis of a reduction along which its results move, or else the last kept one; -1 where none is kept.
+/// `axes` are those of the result.
+template <int Rank, int ResultRank>
+int last_kept_axis(const array<int, Rank>& axes, const array<index, ResultRank>& result_extents) {
+  int last = -1;
+  for (int axis = 0; axis < Rank; ++axis) {
+    if constexpr (ResultRank != 0) {
+      if (axes[axis] >= 0 && (last < 0 || result_extents[axes[axis]] != 1)) last = axis;
+    } else if (axes[axis] >= 0) {
+      last = axis;
+    }
+  }
+  return last;
+}
+
 /// The space of a reduction whose axes are iterated in `order` and are those of its result that `axes` names. Kept axes
 /// take the extents of the statement's result.
 template <int Rank, int ResultRank>
@@ -127,7 +142,7 @@ TENON_INLINE auto lower_reduction(const Reduction& node, const array<index, Resu
   constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
   constexpr auto axes = axes_in_result<rank>(typename Reduction::axes{});
   const auto extents = node.operand().shape().to_array();
-  const auto order = order_axes<rank>(reduced, along_kept);
+  const auto order = order_axes<rank>(reduced, along_kept ? detail::last_kept_axis(axes, result_extents) : -1);
   const auto program = node.operand().template lower<FirstSlot>(broadcast_map(ordered_map(order.axis_of), extents));
   reduction_program<typename Reduction::monoid, typename Reduction::operand_element, (slot_count<Reduction> > 1), rank,
                     std::remove_const_t<decltype(program)>>
@@ -208,6 +223,55 @@ template <class E, int Rank>
 auto lower_reductions(const E& node, const array<index, Rank>& extents,
                       const array<bool, reduction_pointers<E>::count>& along_kept = {}) {
   return detail::lower_all(reductions_of(node), extents, along_kept);
+}
+
+namespace detail {
+
+/// The first axis from which on, up to `last`, the axes of a result are one for all that is listed; not before `first`.
+/// `place_of` says where they lie in the iteration space of what is listed; -1 where it has no such axis.
+template <int Rank, int Places>
+int first_of_line(const array<index, Rank>& extents, int first, int last, const array<int, Rank>& place_of,
+                  const stride_list<Places>& list) {
+  if (list.count > stride_list<Places>::capacity) return last;
+  const int inner = place_of[last];
+  index length = extents[last];
+  for (int axis = last - 1; axis >= first; --axis) {
+    const int outer = place_of[axis];
+    if (extents[axis] == 1) continue;
+    if ((outer < 0) != (inner < 0) || (inner >= 0 && !list.merge(outer, inner, length))) return axis + 1;
+    length *= extents[axis];
+  }
+  return first;
+}
+
+/// The same for a reduction that is lowered with all kept axes in front.
+template <int Rank, class Fold>
+int first_of_line(const array<index, Rank>& extents, int first, int last, Fold fold) {
+  auto place_of = filled_array<Rank>(-1);
+  for (int place = 0; place < fold.kept; ++place) place_of[fold.in_result[place]] = place;
+  stride_list<Fold::rank> list;
+  fold.program.visit(list);
+  return first_of_line(extents, first, last, place_of, list);
+}
+
+}  // namespace detail
+
+/// The extents of a statement's result once the last axis that moves has taken up those before it that it goes on from
+/// in memory, in all that the statement reads and writes; their extents become 1. So the windows of a table's rows,
+/// each beginning a row further on, have one long line of results. `program` and `target` come in order of the axes.
+template <int Rank, class Target, class Program, class... Folds>
+array<index, Rank> with_one_line(array<index, Rank> extents, Target target, Program program,
+                                 const tuple<Folds...>& folds) {
+  const int last = last_moving_axis(extents, Rank);
+  array<int, Rank> own{};
+  for (int axis = 0; axis < Rank; ++axis) own[axis] = axis;
+  stride_list<Rank> list;
+  target.visit(list);
+  program.visit(list);
+  int first = detail::first_of_line(extents, 0, last, own, list);
+  apply_tuple([&](const auto&... fold) { ((first = detail::first_of_line(extents, first, last, fold)), ...); }, folds);
+  for (int axis = first; axis < last; ++axis) extents[last] *= extents[axis], extents[axis] = 1;
+  return extents;
 }
 
 namespace detail {
