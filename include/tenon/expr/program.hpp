@@ -72,7 +72,7 @@ struct strided_cursor {
     if constexpr (Access::how == reading::adjacent) {
       return load_wanted<value_type, Width>(data + i, access);
     } else if constexpr (Access::how == reading::row) {
-      return load_wanted<value_type, Width>(data + (i & -stride), access);  // the stride is 0 or 1
+      return load_wanted<value_type, Width>(data + i * stride, access);  // the stride is 0 or 1
     } else {
       if (stride == 1) return load_wanted<value_type, Width>(data + i, access);
       if (stride == 0) return simd::broadcast<value_type, Width>(static_cast<value_type>(*data));
