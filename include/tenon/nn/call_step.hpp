@@ -123,6 +123,12 @@ struct found_parameters {
     if (now != changes) tenon::detail::refuse_changed(name_of<First>());
   }
 };
+/// What expires with a layer, or with its first parameter where the layer does not say it.
+template <class Layer, class Parameter>
+std::weak_ptr<const char> life_in_call(Layer& layer, Parameter& parameter) {
+  if constexpr (requires { layer.life(); }) return layer.life();
+  else return parameter.version.life();
+}
 /// throws    error where a parameter was never written
 template <class... Layers>
 found_parameters parameters_of_call(Layers&... layers) {
@@ -131,10 +137,7 @@ found_parameters parameters_of_call(Layers&... layers) {
     layer.visit_parameters([&](const auto& name, auto& parameter) {
       must_be_written(name_of<Layer>(), name, parameter.value);
       const bool is_first = !found.are_frozen && !found.are_trained;
-      if (is_first && tenon::detail::is_tracing) {
-        if constexpr (requires { layer.life(); }) found.life = layer.life();
-        else found.life = parameter.version.life();
-      }
+      if (is_first && tenon::detail::is_tracing) found.life = life_in_call(layer, parameter);
       (parameter.is_frozen ? found.are_frozen : found.are_trained) = true;
       found.changes += parameter.version.changes();
     });
