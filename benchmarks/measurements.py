@@ -31,7 +31,7 @@ titles = {
     "w15_gpt": "W15: a small GPT on characters (examples/gpt): training, writing one character a step, and what programs of it need",
     "w16_latency": "W16: layers of n inputs and n units, one sample a call",
     "w18_phonemes": "W18: words to phonemes by two GRUs (examples/phonemes), and what programs of it need",
-    "w19_boxes": "W19: 10,000 points, rotations and poses: a statement over boxes of 3 to 16 floats",
+    "w19_boxes": "W19: 10,000 points, rotations, poses and short rows: a statement over boxes of 3 to 16 floats",
     "w17_small_weights": "W17: y = x w^T of the rows given with 4096 x 4096 weights of floats, and in blocks of 8 and of 4 bits",
 }
 

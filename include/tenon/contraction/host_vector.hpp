@@ -58,8 +58,8 @@ template <class T, int Few>
 
 /// The same of any depth, with results that need not hold anything before. `part` has room for as many.
 template <class T, int Few>
-void multiply_rows(const T* few, index few_pitch, const T* matrix, index row_step, index depth, index columns,
-                   T* results, index pitch, T* part) {
+void sum_scaled_rows(const T* few, index few_pitch, const T* matrix, index row_step, index depth, index columns,
+                     T* results, index pitch, T* part) {
   std::fill(results, results + Few * pitch, T(0));
   for (index first = 0; first < depth; first += longest_sum) {
     T* const sums = first == 0 ? results : part;
@@ -247,8 +247,8 @@ struct vector_product {
         const index count = detail::least(block, end - begin);
         const index pitch = pitch_of(count);
         const T* const lines = rows ? matrix.at(0, begin) : matrix.at(begin, 0);
-        detail::multiply_rows<T, Few>(few, pitch_of(depth), lines, rows ? matrix.row_step : matrix.column_step, depth,
-                                      count, results, pitch, results + size);
+        detail::sum_scaled_rows<T, Few>(few, pitch_of(depth), lines, rows ? matrix.row_step : matrix.column_step, depth,
+                                        count, results, pitch, results + size);
         if (rows) epilogue.store_tile(0, begin, {{extents.rows, count}}, results, pitch);
         else store_columns<Few>(begin, count, results, pitch);
       }

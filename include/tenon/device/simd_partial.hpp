@@ -11,8 +11,9 @@ namespace tenon::simd {
 /// Keeps the loop that it stands in as short as it is written: neither unrolled nor made of packs.
 TENON_INLINE void keep_loop_short() { asm volatile(""); }
 
-/// `truth`, of which compilers know nothing: a loop that asks stays one, where they would make one for each answer.
-TENON_INLINE bool asked_again(bool truth) {
+/// The same truth, of which compilers know nothing: a loop that asks stays one, where they would make one for each
+/// answer.
+TENON_INLINE bool opaque(bool truth) {
   asm("" : "+r"(truth));
   return truth;
 }

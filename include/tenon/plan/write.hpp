@@ -92,7 +92,7 @@ TENON_OUT_OF_LINE void write_packs(T* to, bool streaming, const array<index, 2>&
   for (; i + width <= end; i += width) {
     const auto lanes = cursor.template pack<width>(i, whole_access<How>{}, slots);
     if constexpr (can_stream) {
-      if (simd::asked_again(streaming)) {
+      if (simd::opaque(streaming)) {
         simd::stream(to + i, lanes);
         continue;
       }
