@@ -1,5 +1,5 @@
 // expect: tenon: an optimizer has the space and elements of its network
-// lines: 7: the constructor asserts it
+// lines: 9: the constructor calls a function of another header, which asserts it
 // tests/compile_fail/optimizer_space.cpp: an optimizer of the host for a network elsewhere.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/train.hpp>

@@ -86,7 +86,7 @@ void fill_activations(layer_table& table) {
 }  // namespace
 
 void add_activation(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) { fill_activations<Space>(table); });
+  on_each_device(devices, [&]<class Space>(layer_table& table) { fill_activations<Space>(table); });
 }
 
 }  // namespace golden

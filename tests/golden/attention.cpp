@@ -82,7 +82,7 @@ constexpr nn::transformer_options norms_first{.dropout = 0, .batch_first = true,
 }  // namespace
 
 void add_attention(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) {
+  on_each_device(devices, [&]<class Space>(layer_table& table) {
     table["MultiheadAttention"] = [](const golden_case& given) {
       if (given.attributes.integer("kdim", 0) != given.attributes.integer("embed_dim", 0)) {
         return run_attention<nn::multihead_attention<dyn, dyn, attention_of_features, Space>>(given);

@@ -16,7 +16,7 @@ namespace {
 std::string file_descr(const std::string& dtype) {
   if (dtype == "bfloat16") return tn::io::detail::npy_descr<std::uint16_t>();
   return with_type(integer_types + type_list<float, double, tn::half, bool>{}, dtype,
-                   []<class T>() { return tn::io::detail::npy_descr<T>(); });
+                   [&]<class T>() { return tn::io::detail::npy_descr<T>(); });
 }
 
 nlohmann::json read_json(const std::filesystem::path& path) {

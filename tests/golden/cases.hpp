@@ -73,7 +73,8 @@ using layer = std::function<result(const golden_case&)>;
 using layer_table = std::map<std::string, layer>;
 using device_tables = std::map<std::string, layer_table>;
 
-/// Calls `fill.operator()<Space>(table)` for the table of every device of this program.
+/// Calls `fill.operator()<Space>(table)` for the table of every device of this program. Where `fill` is a lambda, it
+/// captures by `[&]`: nvcc warns of lambdas whose pointers to functions would not tell their template argument.
 template <class Fill>
 void on_each_device(device_tables& devices, Fill fill) {
 #if defined(__CUDACC__)

@@ -52,7 +52,7 @@ result run_conv_transpose2d(const golden_case& given) {
 }  // namespace
 
 void add_convolution(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) {
+  on_each_device(devices, [&]<class Space>(layer_table& table) {
     using tn::dyn;
     table["Conv1d"] = run_conv<1, nn::conv1d<dyn, dyn, dyn, nn::conv1d_at_run_time, Space>>;
     table["Conv2d"] = run_conv2d<Space>;

@@ -63,7 +63,7 @@ result run_embedding_bag(const golden_case& given) {
 }  // namespace
 
 void add_embedding(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) {
+  on_each_device(devices, [&]<class Space>(layer_table& table) {
     table["Embedding"] = run_embedding<Space>;
     table["EmbeddingBag"] = run_embedding_bag<Space>;
   });

@@ -46,7 +46,7 @@ result run_bilinear(const golden_case& given) {
 }  // namespace
 
 void add_linear(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) {
+  on_each_device(devices, [&]<class Space>(layer_table& table) {
     table["Linear"] = [](const golden_case& given) {
       if (given.attributes.flag("bias", true)) {
         return run_linear<nn::linear<dyn, dyn, nn::linear_options{}, Space>>(given);

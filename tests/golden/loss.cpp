@@ -214,7 +214,7 @@ void fill_losses(layer_table& table) {
 }  // namespace
 
 void add_loss(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) { fill_losses<Space>(table); });
+  on_each_device(devices, [&]<class Space>(layer_table& table) { fill_losses<Space>(table); });
 }
 
 }  // namespace golden

@@ -92,7 +92,7 @@ result train_stacked_lstm(const golden_case& given) {
 }  // namespace
 
 void add_network(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) {
+  on_each_device(devices, [&]<class Space>(layer_table& table) {
     table["SimpleCNN"] = train_simple_cnn<Space>;
     table["StackedLSTM"] = train_stacked_lstm<Space>;
   });

@@ -85,7 +85,7 @@ void fill_norms(layer_table& table) {
 }  // namespace
 
 void add_normalization(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) { fill_norms<Space>(table); });
+  on_each_device(devices, [&]<class Space>(layer_table& table) { fill_norms<Space>(table); });
 }
 
 }  // namespace golden

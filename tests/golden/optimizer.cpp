@@ -97,7 +97,7 @@ result train_small_net(const golden_case& given) {
 }  // namespace
 
 void add_optimizer(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) { table["SmallNet"] = train_small_net<Space>; });
+  on_each_device(devices, [&]<class Space>(layer_table& table) { table["SmallNet"] = train_small_net<Space>; });
 }
 
 }  // namespace golden

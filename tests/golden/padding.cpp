@@ -28,7 +28,7 @@ result run_constant_padding(const golden_case& given) {
 }  // namespace
 
 void add_padding(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) {
+  on_each_device(devices, [&]<class Space>(layer_table& table) {
     table["ConstantPad2d"] = run_constant_padding<nn::constant_pad2d<>, Space>;
     table["ReflectionPad1d"] = run_padding<nn::reflection_pad1d<>, Space>;
     table["ReflectionPad2d"] = run_padding<nn::reflection_pad2d<>, Space>;

@@ -63,7 +63,7 @@ result run_max_unpool2d(const golden_case& given) {
 }  // namespace
 
 void add_pooling(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) {
+  on_each_device(devices, [&]<class Space>(layer_table& table) {
     using tn::dyn;
     table["MaxPool1d"] = run_pool<1, Space, nn::max_pool1d<dyn>>;
     table["MaxPool2d"] = run_pool<2, Space, nn::max_pool2d<dyn>>;

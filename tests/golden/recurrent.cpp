@@ -139,7 +139,7 @@ result run_cell(const golden_case& given) {
 }  // namespace
 
 void add_recurrent(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) {
+  on_each_device(devices, [&]<class Space>(layer_table& table) {
     using tn::dyn;
     table["RNN"] = run_layer<nn::rnn<dyn, dyn, Space>, 1>;
     table["GRU"] = run_layer<nn::gru<dyn, dyn, Space>, 1>;

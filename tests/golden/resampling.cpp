@@ -37,7 +37,7 @@ result run_pixel_shuffle(const golden_case& given) {
 }  // namespace
 
 void add_resampling(device_tables& devices) {
-  on_each_device(devices, []<class Space>(layer_table& table) {
+  on_each_device(devices, [&]<class Space>(layer_table& table) {
     table["PixelShuffle"] = run_pixel_shuffle<Space>;
     table["Upsample"] = run_upsample<Space>;
   });

@@ -2,7 +2,9 @@
 # each compiles together. The preset `cuda` leaves these files out. What takes longest to compile comes first, so that no
 # core waits for it in the end.
 # SPDX-License-Identifier: Apache-2.0
-set(ptx_programs_of_files rows counted mma patches convolutions simt reduce wmma hopper packets device recurrent graph)
+set(ptx_programs_of_files
+  others rows counted mma patches convolutions simt reduce wmma hopper packets device recurrent graph)
+set(ptx_files_of_others ptx/runtime/every_kernel.cpp device/launch_number.cpp)
 set(ptx_files_of_packets kernels/packets.cpp)
 set(ptx_files_of_counted ptx/runtime/counted.cpp ptx/runtime/maps.cpp)
 set(ptx_files_of_graph device/graph.cpp device/launch_clock.cpp)

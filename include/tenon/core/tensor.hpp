@@ -90,7 +90,7 @@ class tensor {
   }
   template <int = 0>
   tensor(const detail::nested_values<T, rank + 1>&)
-    requires(rank > 0)
+    requires(rank > 0 && !compiled_by_nvcc)  // which hands `x{{1, 2}, {3, 4}}` to g++ with one more pair of braces
       : tensor() {
     static_assert(must_hold<Shape>, "tenon: values stand in a list for each axis: of one, x = {1, 2, 3, 4}");
   }

@@ -19,6 +19,16 @@ consteval void must_be_one_module() {
   static_assert(must_hold<Trained...>,
                 "tenon: an optimizer moves one network; several, and loose parameters, are members of one nn::module");
 }
+/// Refuses parameters that lie elsewhere than an optimizer's state, or have other elements than it moves.
+template <class Parameters, class Space, class Weight>
+consteval void must_fit() {
+  if constexpr (requires { typename Parameters::space; }) {
+    static_assert(
+        (std::is_same_v<typename Parameters::space, Space> && std::is_same_v<typename Parameters::element, Weight>) ||
+            must_hold<Parameters, Space, Weight>,
+        "tenon: an optimizer has the space and elements of its network: adam<Space, float, half>(net, ...)");
+  }
+}
 }  // namespace detail
 
 /// A parameter in memory: its elements, their gradients, and the group of options that it belongs to.

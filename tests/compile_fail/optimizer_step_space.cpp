@@ -1,0 +1,17 @@
+// expect: tenon: an optimizer has the space and elements of its network
+// lines: 9: the step calls a function of another header, which asserts it
+// tests/compile_fail/optimizer_step_space.cpp: a step of an optimizer of the host for a network elsewhere.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/train.hpp>
+
+namespace nn = tenon::nn;
+
+void statement() {
+  auto net = nn::sequential(nn::linear<3, 4>{}).to<tenon::emulated>();
+#ifdef MISUSE
+  tenon::train::sgd optimizer({.lr = 1e-3});
+#else
+  tenon::train::sgd<tenon::emulated> optimizer({.lr = 1e-3});
+#endif
+  optimizer.step(net);
+}
