@@ -90,16 +90,8 @@ class average {
  private:
   static constexpr bool averages_masters = !std::is_same_v<T, Weight>;
 
-  /// Whether a network has the space and elements of the average, as far as it says what they are.
   template <class Network>
-  static constexpr bool fits = [] {
-    using parameters = nn::parameters_of<Network>;
-    if constexpr (requires { typename parameters::element; }) {
-      return std::is_same_v<typename parameters::space, Space> && std::is_same_v<typename parameters::element, Weight>;
-    } else {
-      return true;
-    }
-  }();
+  static constexpr bool fits = detail::has_parameters_of<Network, Space, Weight>;
 
   optimizer<average_options, Space, T, Weight> kept_;
 };

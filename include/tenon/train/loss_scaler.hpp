@@ -53,6 +53,8 @@ class loss_scaler {
   /// A step of an optimizer with the gradients of a scaled loss, then the next scale.
   template <class Optimizer, class Network>
   void step(Optimizer& optimizer, Network& net) {
+    static_assert(detail::has_parameters_of<Network, Space> || must_hold<Network, Space>,
+                  "tenon: a loss_scaler has the space of its network: loss_scaler<cuda>");
     optimizer.step(net, {scale_.data(), found_inf_.data()});
     update();
   }

@@ -74,7 +74,7 @@ class optimizer {
   template <nn::has_parameters Network>
   explicit optimizer(Network& net, const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
       : optimizer(options, std::move(groups)) {
-    detail::must_fit<nn::parameters_of<Network>, Space, Weight>();
+    detail::must_fit<Network, Space, Weight>();
     own_ = {[&net](optimizer& self, const scaled_gradients<T>& scaled) { self.step_own(net, scaled); },
             [&net](bool fills) { nn::clear_gradients(net, fills); }, [&net](optimizer& self) { self.collect(net); },
             &net, nn::life_of(net)};
@@ -128,7 +128,7 @@ class optimizer {
   ///           than before
   template <nn::has_parameters Network>
   void step(Network& net, const scaled_gradients<T>& scaled = {}) {
-    detail::must_fit<nn::parameters_of<Network>, Space, Weight>();
+    detail::must_fit<Network, Space, Weight>();
     if (own_.is_cleared && own_.network == &net) return step_own(net, scaled);
     collect(net, no_masters{}, {.counts_changes = moves_parameters});
     move(scaled);

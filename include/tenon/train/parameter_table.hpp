@@ -1,10 +1,11 @@
 // tenon/train/parameter_table.hpp: the parameters of a network as one list of chunks, and what is kept for them.
 // A chunk says all that a block of threads has to know, so that one launch can do every parameter.
-// Floor 8: may include base, core, device, expr, plan, evaluate, train.
+// Floor 8: may include base, core, device, expr, plan, evaluate, nn, train.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/expressions.hpp>
+#include <tenon/nn/state.hpp>
 #include <vector>
 
 namespace tenon::train {
@@ -19,15 +20,22 @@ consteval void must_be_one_module() {
   static_assert(must_hold<Trained...>,
                 "tenon: an optimizer moves one network; several, and loose parameters, are members of one nn::module");
 }
-/// Refuses parameters that lie elsewhere than an optimizer's state, or have other elements than it moves.
-template <class Parameters, class Space, class Weight>
-consteval void must_fit() {
-  if constexpr (requires { typename Parameters::space; }) {
-    static_assert(
-        (std::is_same_v<typename Parameters::space, Space> && std::is_same_v<typename Parameters::element, Weight>) ||
-            must_hold<Parameters, Space, Weight>,
-        "tenon: an optimizer has the space and elements of its network: adam<Space, float, half>(net, ...)");
+/// Whether the parameters of a network lie in `Space` and have elements of one of `Elements`, as far as it says so.
+template <class Network, class Space, class... Elements>
+inline constexpr bool has_parameters_of = [] {
+  using parameters = nn::parameters_of<Network>;
+  if constexpr (requires { typename parameters::space; }) {
+    const bool is_one = sizeof...(Elements) == 0 || (std::is_same_v<typename parameters::element, Elements> || ...);
+    return is_one && std::is_same_v<typename parameters::space, Space>;
+  } else {
+    return true;
   }
+}();
+/// Refuses a network of another space or other elements than an optimizer moves.
+template <class Network, class Space, class Weight>
+consteval void must_fit() {
+  static_assert(has_parameters_of<Network, Space, Weight> || must_hold<Network, Space, Weight>,
+                "tenon: an optimizer has the space and elements of its network: adam<Space, float, half>(net, ...)");
 }
 }  // namespace detail
 
