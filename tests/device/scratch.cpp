@@ -12,6 +12,7 @@
 
 #include "support/catch.hpp"
 #include "support/counted_allocation.hpp"
+#include "support/late_destructor.hpp"
 
 using tenon::detail::scratch;
 
@@ -84,6 +85,26 @@ TEST_CASE("work that was done before allocates nothing, nor does less of it", "[
     }
   });
 }
+
+#if !defined(TENON_TEST_COUNTS_NOTHING)
+TEST_CASE("destructors that run when the memory of their thread is gone take memory of their own", "[scratch]") {
+  tenon_test::counted_size = 512;
+  tenon_test::run_and_outlive([] { taken_and_written(scratch(), {5000}); },
+                              [] {
+                                const std::size_t allocated = tenon_test::blocks_allocated;
+                                const scratch outer;
+                                {
+                                  taken_and_written(scratch(), {3000, 200});
+                                }
+                                const std::size_t counted =
+                                    tenon::detail::address_sanitized ? 0 : 1;  // it counts itself
+                                CHECK(tenon_test::blocks_allocated == allocated + counted);
+                                const auto places = taken_and_written(outer, {1000, 1000});
+                                CHECK(places[0][999] == 1);
+                                CHECK(places[1][999] == 2);
+                              });
+}
+#endif
 #endif
 
 TEST_CASE("each thread has its own", "[scratch]") {

@@ -2,6 +2,7 @@
 // Generators lie in no space, so the same expression is evaluated in each.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expr/generate.hpp>
+#include <tenon/expr/random.hpp>
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
@@ -146,6 +147,17 @@ TEMPLATE_LIST_TEST_CASE("extents stand in braces", "[generate]", tenon_test::spa
   CHECK(numbers_of<space>(tenon::eye<int>({2, 2})) == numbers{1, 0, 0, 1});
   CHECK(text_of<tenon::shape_error>([] { tenon::zeros<float>({2, -1}); }) ==
         "shape: axis 1: extent -1, expected at least 0 (extents [2, -1])");
+}
+
+TEST_CASE("a generator without axes is a number", "[generate]") {
+  const int first = tenon::iota<int>(shape<>{});
+  const float seven = tenon::constants(shape<>{}, tenon::half(7));
+  CHECK(first == 0);
+  CHECK(seven == 7);
+  CHECK(tenon::constants(shape<>{}, 2.5) * 2 > 4.5);
+  const double drawn = tenon::uniform<double>(shape<>{}, 5);
+  CHECK(drawn == numbers_of(tenon::uniform<double>({1}, 5))[0]);
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<decltype(tenon::iota<int>(shape<1>{})), int>);
 }
 
 TEMPLATE_LIST_TEST_CASE("the elements of a tensor are taken in order", "[generate]", tenon_test::spaces) {

@@ -207,7 +207,7 @@ TEST_CASE("normal doubles have the moments of their distribution and long tails"
                              std::sqrt(128 * std::log(2.0)), 1e-15));
 }
 
-TEST_CASE("ranges of uniform numbers that are not finite or descend are refused", "[random]") {
+TEST_CASE("ranges that are not finite or descend, and negative deviations, are refused", "[random]") {
   const double endless = std::numeric_limits<double>::infinity();
   CHECK(text_of<tenon::error>([] { tenon::uniform<double>({3}, 1, 2, 1); }) ==
         "uniform: range [2, 1), expected ends in ascending order");
@@ -216,6 +216,9 @@ TEST_CASE("ranges of uniform numbers that are not finite or descend are refused"
   CHECK_THROWS_AS(tenon::uniform<double>({3}, 1, -1.5e308, 1.5e308), tenon::error);
   CHECK_THROWS_AS(tenon::uniform<float>({3}, 1, -3e38f, 3e38f), tenon::error);
   CHECK_THROWS_AS(tenon::uniform<double>({3}, 1, std::nan("")), tenon::error);
+  CHECK(text_of<tenon::error>([] { tenon::normal<double>({3}, 1, 0, -0.5); }) ==
+        "normal: deviation -0.5, expected at least 0");
+  CHECK_THROWS_AS(tenon::normal<float>({3}, 1, 0, std::nanf("")), tenon::error);
 }
 
 TEST_CASE("draws of different kinds from one seed are independent", "[random]") {

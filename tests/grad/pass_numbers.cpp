@@ -8,6 +8,7 @@
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
+#include "support/late_destructor.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
 
@@ -169,4 +170,17 @@ TEST_CASE("passes within passes are noted by both", "[pass_numbers]") {
   }
   CHECK_FALSE(are_passes_repeated());
   CHECK(next_pass(count) == 8);
+}
+
+TEST_CASE("destructors that run when the notes of their thread are gone note passes", "[pass_numbers]") {
+  std::uint64_t count = 0;
+  const auto noted = [&](int passes) {
+    const tenon::detail::noted_passes notes;
+    for (int pass = 0; pass < passes; ++pass) (void)tenon::detail::next_pass(count);
+    std::vector<std::uint64_t> numbers;
+    notes.copy_to(numbers);
+    return numbers;
+  };
+  tenon_test::run_and_outlive([&] { CHECK(noted(3).size() == 3); },
+                              [&] { CHECK(noted(2) == std::vector<std::uint64_t>{3, 4}); });
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "support/catch.hpp"
+#include "support/late_destructor.hpp"
 
 using tenon::rank;
 
@@ -107,9 +108,27 @@ TEST_CASE("a step may end on another thread, and after its own", "[trace_step]")
 
 TEST_CASE("memory of steps to come is freed when asked for", "[trace_step]") {
   const kept_step kept(&taken(7));
-  { const kept_step idle(&taken(3000)); }
+  {
+    const kept_step idle(&taken(3000));
+  }
   tenon::free_traced_memory();
   const kept_step fresh(&taken(5));
   CHECK(fresh->capacity() == 5);
   CHECK(kept->capacity() >= 7);
+}
+
+TEST_CASE("destructors that run when the idle steps of their thread are gone make and destroy steps", "[trace_step]") {
+  counted_step* before = nullptr;
+  tenon_test::run_and_outlive(
+      [&] { before = kept_step(&taken(5)).get(); },
+      [&] {
+        counted_step::let_go_of = 0;
+        {
+          const kept_step made(&taken(5)), another(&taken(5));
+        }
+        CHECK(counted_step::let_go_of == 2);
+        CHECK(tenon::detail::step_pool::take(&tenon::detail::step_kind<counted_step>, 5) == nullptr);
+        tenon::detail::step_pool::clear();
+      });
+  CHECK(before != nullptr);
 }

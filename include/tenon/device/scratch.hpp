@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <tenon/base/array.hpp>
+#include <tenon/base/thread_kept.hpp>
 #include <tenon/device/sanitizer.hpp>
 #include <vector>
 #if TENON_FILL != 0
@@ -30,20 +31,19 @@ class scratch_memory {
     std::size_t block = 0, used = 0, taken = 0;
   };
 
-  static scratch_memory& of_thread() {
-    static thread_local scratch_memory memory;
-    return memory;
-  }
   /// The end before an algorithm takes anything.
   mark begin() {
     if (end_.taken == 0 && blocks_.size() > 1) free_first();
+    ++users_;
     return end_;
   }
+  /// The last thing that an algorithm does with it.
   void return_to(const mark& before) {
     if constexpr (address_sanitized) {
       for (std::size_t i = before.block; i < blocks_.size(); ++i) forbid(i, i == before.block ? before.used : 0);
     }
     end_ = before;
+    if (--users_ == 0) thread_kept<scratch_memory>::put_back();
   }
   scratch_line* take(std::size_t lines) {
     const std::size_t apart = lines + (address_sanitized ? 1 : 0);
@@ -84,13 +84,14 @@ class scratch_memory {
   std::vector<block> blocks_;
   mark end_;
   std::size_t most_taken_ = 0;
+  int users_ = 0;
 };
 
 /// What an algorithm takes of the calling thread's scratch memory, and gives back when this goes. Threads that share
 /// its work may use the memory.
 class scratch {
  public:
-  scratch() : memory_(scratch_memory::of_thread()), before_(memory_.begin()) {}
+  scratch() : memory_(thread_kept<scratch_memory>::get()), before_(memory_.begin()) {}
   scratch(const scratch&) = delete;
   scratch& operator=(const scratch&) = delete;
   ~scratch() { memory_.return_to(before_); }

@@ -27,6 +27,17 @@ struct generated {
   static constexpr tuple<> operands{};
 
   constexpr const shape_type& shape() const { return extents; }
+  /// A number, for a generator without axes.
+  constexpr operator element() const
+    requires(Shape::rank == 0)
+  {
+    return assigner<element, generated>::value(*this);
+  }
+  constexpr operator detail::widened<element>() const
+    requires(Shape::rank == 0 && is_short_float<element>)
+  {
+    return assigner<element, generated>::value(*this);
+  }
 
   template <int, int Outer>
   constexpr generated_source<Generator, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {

@@ -268,12 +268,10 @@ namespace detail {
 
 template <class Number>
 [[gnu::noinline]] void check_range(Number low, Number high) {
-  if (!(low <= high)) {
-    throw error(compose_text("uniform: range [", low, ", ", high, "), expected ends in ascending order"));
-  }
-  if (!(high - low <= std::numeric_limits<Number>::max())) {
-    throw error(compose_text("uniform: range [", low, ", ", high, "), expected a finite length"));
-  }
+  const bool ascends = low <= high;
+  if (ascends && high - low <= std::numeric_limits<Number>::max()) return;
+  const char* const expected = ascends ? "a finite length" : "ends in ascending order";
+  throw error(compose_text("uniform: range [", low, ", ", high, "), expected ", expected));
 }
 
 }  // namespace detail
@@ -297,12 +295,14 @@ auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::d
 }
 
 /// Normal numbers around `centre`, a pure function of `seed` and position; the same bits everywhere.
+/// throws    error for a deviation that is negative or NaN
 /// accuracy  those of double reach 9.4 deviations; others are drawn in float and reach 6.6
 /// source    Box, Muller 1958
 /// example   x = normal<float>({2, 3}, 1, 0.0f, 0.1f);
 template <dtype T, shape_type Shape>
 auto normal(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> centre = 0,
             detail::drawn_number<T> deviation = 1) {
+  if (!(deviation >= 0)) throw error(compose_text("normal: deviation ", deviation, ", expected at least 0"));
   return generated<normal_generator<T>, Shape>{
       {seed, centre, deviation}, extents, 0, row_major_strides(extents.to_array())};
 }

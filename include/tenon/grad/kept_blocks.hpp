@@ -6,6 +6,7 @@
 
 #include <map>
 #include <mutex>
+#include <tenon/base/thread_kept.hpp>
 #include <tenon/core/storage.hpp>
 #include <vector>
 
@@ -111,15 +112,13 @@ class later_frees {
       if (!kept_blocks::take(each.memory, each.bytes, each.release)) each.free();
     }
     blocks().clear();
+    thread_kept<std::vector<kept_blocks::block>>::put_back();
   }
   later_frees(const later_frees&) = delete;
   later_frees& operator=(const later_frees&) = delete;
 
  private:
-  static std::vector<kept_blocks::block>& blocks() {
-    static thread_local std::vector<kept_blocks::block> blocks;
-    return blocks;
-  }
+  static std::vector<kept_blocks::block>& blocks() { return thread_kept<std::vector<kept_blocks::block>>::get(); }
   std::vector<kept_blocks::block>* before_;
 };
 

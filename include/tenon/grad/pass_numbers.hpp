@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <tenon/base/error.hpp>
+#include <tenon/base/thread_kept.hpp>
 #include <utility>
 #include <vector>
 
@@ -14,27 +15,32 @@ namespace tenon::detail {
 /// While one lives, the numbers of passes of this thread are noted.
 class noted_passes {
  public:
-  noted_passes() : first_(numbers_.size()), is_outermost_(!std::exchange(is_noting_, true)) {}
+  noted_passes() : first_(noted().size()), is_outermost_(!std::exchange(is_noting_, true)) {}
   ~noted_passes() {
     if (!is_outermost_) return;  // the others note them, too
-    numbers_.resize(first_);
+    noted().resize(first_);
     is_noting_ = false;
+    thread_kept<numbers>::put_back();
   }
   noted_passes(const noted_passes&) = delete;
   noted_passes& operator=(const noted_passes&) = delete;
 
   /// Those noted since it lives, in their order.
   void copy_to(std::vector<std::uint64_t>& numbers) const {
-    numbers.assign(numbers_.begin() + static_cast<std::ptrdiff_t>(first_), numbers_.end());
+    numbers.assign(noted().begin() + static_cast<std::ptrdiff_t>(first_), noted().end());
   }
 
  private:
   friend class repeated_passes;
   friend std::uint64_t next_pass(std::uint64_t& count);
 
+  struct numbers {
+    std::vector<std::uint64_t> all;
+  };
+  static std::vector<std::uint64_t>& noted() { return thread_kept<numbers>::get().all; }
+
   std::size_t first_;
   bool is_outermost_;
-  inline static thread_local std::vector<std::uint64_t> numbers_;
   inline static thread_local bool is_noting_ = false;
 };
 
@@ -79,7 +85,7 @@ inline bool are_passes_repeated() { return repeated_passes::innermost() != nullp
 /// one more is counted; a repeated pass has the number of the first time, and is not counted.
 inline std::uint64_t next_pass(std::uint64_t& count) {
   const std::uint64_t number = are_passes_repeated() ? repeated_passes::innermost()->next() : count++;
-  if (noted_passes::is_noting_) noted_passes::numbers_.push_back(number);
+  if (noted_passes::is_noting_) noted_passes::noted().push_back(number);
   return number;
 }
 

@@ -123,6 +123,7 @@ class step_pool {
  public:
   /// One of a type whose memory fits `count` elements best; none where there is none.
   static trace_step* take(const void* kind, index count) {
+    if (is_gone_) return nullptr;
     auto& idle = list_of(kind).steps;
     if (idle.empty()) return nullptr;
     std::size_t best = idle.size() - 1;
@@ -136,6 +137,7 @@ class step_pool {
   }
   /// Makes room for the way back of a step that is made, so that it cannot fail.
   static void expect(const void* kind) {
+    if (is_gone_) return;
     list& expecting = list_of(kind);
     expecting.steps.reserve(++expecting.made);
   }
@@ -144,7 +146,9 @@ class step_pool {
     step.kind_ = kind;
     step.number_ = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
   }
-  static void clear() { lists_.all.clear(); }
+  static void clear() {
+    if (!is_gone_) lists_.all.clear();
+  }
   static void give(trace_step& step) {
     step.forget();
     step.inputs_.clear();
@@ -192,7 +196,7 @@ class step_pool {
   static bool fits_better(index left, index right, index count) {
     return left >= count ? right < count || left < right : right < count && left > right;
   }
-  inline static thread_local bool is_gone_ = false;
+  inline static thread_local bool is_gone_ = false;  // destructors that run later make and destroy each step
   inline static thread_local lists lists_;
 };
 
