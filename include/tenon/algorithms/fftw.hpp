@@ -56,7 +56,7 @@ inline std::mutex& fftw_planner() {
   return planner;
 }
 
-/// The plan of one transform of elements that begin where a vector of the processor may; threads run it at the same time.
+/// The plan of a transform of elements that begin where a vector of the processor may. Threads run it together.
 template <class T, class Make>
 std::shared_ptr<typename fftw_of<T>::plan> fftw_plan_of(const std::vector<index>& numbers, const Make& make) {
   using plan = typename fftw_of<T>::plan;
@@ -108,8 +108,8 @@ struct fftw_sizes {
   index from, to;
 };
 
-/// Runs `run(from, to)` for each transform of a batch, shared among threads. With plans for any address FFTW would leave
-/// out vectors; elements that begin elsewhere are copied.
+/// Runs `run(from, to)` for each transform of a batch, shared among threads. With plans for any address FFTW would not
+/// use vectors, so elements that begin elsewhere are copied.
 template <class T, class From, class To, class Run>
 void for_each_transform(From* from, To* to, index batch, fftw_sizes sizes, const Run& run) {
   constexpr index elements_of_thread = index{1} << 13;
@@ -161,9 +161,9 @@ struct fft_pass<Space> {
                                   is_forward ? FFTW_FORWARD : FFTW_BACKWARD, flags);
       });
     });
-    detail::for_each_transform<T>(
-        const_cast<complex*>(from), to, batch, sizes,
-        [&](complex* in, complex* out) { fftw::run_complex(plan.get(), as_fftw(in), as_fftw(out)); });
+    detail::for_each_transform<T>(const_cast<complex*>(from), to, batch, sizes, [&](complex* in, complex* out) {
+      fftw::run_complex(plan.get(), as_fftw(in), as_fftw(out));
+    });
   }
   template <class T, int Rank>
   static void to_spectrum(const T* from, std::complex<T>* to, const array<index, Rank>& lengths, index batch) {
@@ -177,9 +177,8 @@ struct fft_pass<Space> {
         return fftw::plan_to_spectrum(Rank, axes.data(), 0, nullptr, in, as_fftw(out), flags);
       });
     });
-    detail::for_each_transform<T>(
-        const_cast<T*>(from), to, batch, sizes,
-        [&](T* in, complex* out) { fftw::run_to_spectrum(plan.get(), in, as_fftw(out)); });
+    detail::for_each_transform<T>(const_cast<T*>(from), to, batch, sizes,
+                                  [&](T* in, complex* out) { fftw::run_to_spectrum(plan.get(), in, as_fftw(out)); });
   }
   template <class T, int Rank>
   static void from_spectrum(std::complex<T>* from, T* to, const array<index, Rank>& lengths, index batch) {
@@ -193,9 +192,8 @@ struct fft_pass<Space> {
         return fftw::plan_from_spectrum(Rank, axes.data(), 0, nullptr, as_fftw(in), out, FFTW_ESTIMATE);
       });
     });
-    detail::for_each_transform<T>(from, to, batch, sizes, [&](complex* in, T* out) {
-      fftw::run_from_spectrum(plan.get(), as_fftw(in), out);
-    });
+    detail::for_each_transform<T>(from, to, batch, sizes,
+                                  [&](complex* in, T* out) { fftw::run_from_spectrum(plan.get(), as_fftw(in), out); });
   }
 
  private:

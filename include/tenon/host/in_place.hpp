@@ -5,7 +5,6 @@
 #pragma once
 
 #include <tenon/device/launch_count.hpp>
-#include <tenon/expr/own_pass.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/host/in_registers.hpp>
 
@@ -55,11 +54,10 @@ struct values_of_node<leaf<T, Shape, host, Owner>> {
 
 /// Runs an algorithm, on operands whose reductions and products are values, into adjacent elements that none of them
 /// reads.
-template <class Algorithm, class T, class Shape, class... Others, class... Operands>
-TENON_INLINE void run_in_place(T* to, const own_pass<Algorithm, T, Shape, Others...>& node,
-                               const values_of_node<Operands>&... operands) {
+template <class E, class... Operands>
+TENON_INLINE void run_in_place(typename E::element* to, const E& node, const values_of_node<Operands>&... operands) {
   node.with_operands(tuple<std::remove_cvref_t<decltype(operands.node())>...>{{{operands.node()}...}})
-      .write_small(view<T, Shape, host>(to, Shape{}));
+      .write_small(view<typename E::element, typename E::shape_type, host>(to, {}));
 }
 
 /// Calls `use` with a node whose reductions, products and algorithms are replaced by their values. The values are local
