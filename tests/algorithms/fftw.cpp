@@ -57,6 +57,26 @@ TEST_CASE("several axes, in any order and of half spectra", "[fftw]") {
         1e-14);
   CHECK(distance(complex_numbers_of(tenon::irfft(tenon::rfft(x, axis<1, 2, 3>), axis<1, 2, 3>)), numbers) < 1e-14);
 }
+TEMPLATE_TEST_CASE("lines that begin within a vector of the processor have the same bits", "[fftw]", float, double) {
+  for (const tenon::index length : {1, 2, 9, 16, 37, 64}) {
+    CAPTURE(length);
+    const auto many = tenon::evaluated_tensor(tenon::uniform<TestType>(rank<1>(5 * length + 3), 1));
+    for (const tenon::index begin : {1, 2, 3}) {
+      const tenon::view<const TestType, rank<2>> x(many.data() + begin, {5, length});
+      const auto halves = tenon::rfft(x, axis<-1>);
+      const auto wholes = tenon::fft(halves, axis<-1>);
+      const auto lines = tenon::irfft(halves, axis<-1>, {.length = length});
+      for (tenon::index i = 0; i < 5; ++i) {
+        const tenon::tensor<TestType, rank<1>> line = x[i];
+        const auto half = tenon::rfft(line, axis<-1>);
+        CHECK(complex_numbers_of(half) == complex_numbers_of(halves[i]));
+        CHECK(complex_numbers_of(tenon::fft(half, axis<-1>)) == complex_numbers_of(wholes[i]));
+        CHECK(complex_numbers_of(tenon::irfft(half, axis<-1>, {.length = length})) == complex_numbers_of(lines[i]));
+        CHECK(distance(complex_numbers_of(lines[i]), complex_numbers_of(line)) < bound<TestType>);
+      }
+    }
+  }
+}
 TEST_CASE("long batches are shared among threads, with equal bits", "[fftw]") {
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(300, 256), 1, -1.0f, 1.0f));
   const auto expected = complex_numbers_of(tenon::rfft(x, axis<-1>));

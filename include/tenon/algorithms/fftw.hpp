@@ -6,9 +6,11 @@
 
 #include <fftw3.h>
 
+#include <algorithm>
 #include <array>
 #include <tenon/algorithms/fft.hpp>
 #include <tenon/algorithms/fft_plans.hpp>
+#include <tenon/core/storage.hpp>
 #include <tenon/device/threads.hpp>
 #include <type_traits>
 
@@ -31,6 +33,7 @@ struct fftw_of<float> {
   static constexpr auto run_to_spectrum = fftwf_execute_dft_r2c;
   static constexpr auto run_from_spectrum = fftwf_execute_dft_c2r;
   static constexpr auto end = fftwf_destroy_plan;
+  static constexpr auto place_in_vector = fftwf_alignment_of;
 };
 template <>
 struct fftw_of<double> {
@@ -44,6 +47,7 @@ struct fftw_of<double> {
   static constexpr auto run_to_spectrum = fftw_execute_dft_r2c;
   static constexpr auto run_from_spectrum = fftw_execute_dft_c2r;
   static constexpr auto end = fftw_destroy_plan;
+  static constexpr auto place_in_vector = fftw_alignment_of;
 };
 
 /// FFTW makes and ends plans in one thread at a time, those of all kinds.
@@ -52,7 +56,7 @@ inline std::mutex& fftw_planner() {
   return planner;
 }
 
-/// The plan of one transform, at any address; threads run it at the same time.
+/// The plan of a transform of elements that begin where a vector of the processor may. Threads run it together.
 template <class T, class Make>
 std::shared_ptr<typename fftw_of<T>::plan> fftw_plan_of(const std::vector<index>& numbers, const Make& make) {
   using plan = typename fftw_of<T>::plan;
@@ -91,13 +95,46 @@ std::vector<index> fftw_numbers(fftw_kind kind, const array<index, Rank>& length
   return numbers;
 }
 
-/// Runs `body(number)` for each transform of a batch, shared among threads.
-template <class Body>
-void for_each_transform(index batch, index elements, const Body& body) {
+/// Elements that begin where a vector may: they themselves, or others that stand for them.
+template <class T, class Element>
+Element* begin_of_vectors(Element* elements, index count, storage<Element, host>& others) {
+  if (fftw_of<T>::place_in_vector(reinterpret_cast<T*>(elements)) == 0) return elements;
+  if (others.data() == nullptr) others = storage<Element, host>(count);
+  return others.data();
+}
+
+/// How many elements one transform reads and writes.
+struct fftw_sizes {
+  index from, to;
+};
+
+/// Runs `run(from, to)` for each transform of a batch, shared among threads. With plans for any address FFTW would not
+/// use vectors, so elements that begin elsewhere are copied.
+template <class T, class From, class To, class Run>
+void for_each_transform(From* from, To* to, index batch, fftw_sizes sizes, const Run& run) {
   constexpr index elements_of_thread = index{1} << 13;
+  const index elements = sizes.from < sizes.to ? sizes.to : sizes.from;
   parallel_for(batch, 1 + elements_of_thread / elements, [&](index first, index last) {
-    for (index number = first; number < last; ++number) body(number);
+    storage<From, host> other_from;
+    storage<To, host> other_to;
+    for (index number = first; number < last; ++number) {
+      From* const source = from + number * sizes.from;
+      To* const target = to + number * sizes.to;
+      From* const read = begin_of_vectors<T>(source, sizes.from, other_from);
+      To* const written = begin_of_vectors<T>(target, sizes.to, other_to);
+      if (read != source) std::copy_n(source, sizes.from, read);
+      run(read, written);
+      if (written != target) std::copy_n(written, sizes.to, target);
+    }
   });
+}
+
+/// Calls `make(from, to)` with elements to plan for, which planning neither reads nor writes.
+template <class From, class To, class Make>
+auto plan_apart(fftw_sizes sizes, const Make& make) {
+  storage<From, host> from(sizes.from);
+  storage<To, host> to(sizes.to);
+  return make(from.data(), to.data());
 }
 
 }  // namespace detail
@@ -111,49 +148,56 @@ struct fft_pass<Space> {
   static void transform(const std::complex<T>* from, std::complex<T>* to, const array<index, Rank>& lengths,
                         index batch, fft_direction direction) {
     using fftw = detail::fftw_of<T>;
+    using complex = std::complex<T>;
     const bool is_forward = direction == fft_direction::forward;
     const index size = count_between(lengths, 0, Rank);
-    const auto in = [&](index number) { return as_fftw(const_cast<std::complex<T>*>(from) + number * size); };
-    const auto out = [&](index number) { return as_fftw(to + number * size); };
+    const detail::fftw_sizes sizes{size, size};
     const auto kind = is_forward ? detail::fftw_kind::forward : detail::fftw_kind::inverse;
     const auto plan = detail::fftw_plan_of<T>(detail::fftw_numbers(kind, lengths), [&] {
       const auto axes =
           detail::fftw_dimensions<typename fftw::dimension>(lengths, lengths[Rank - 1], lengths[Rank - 1]);
-      return fftw::plan_complex(Rank, axes.data(), 0, nullptr, in(0), out(0), is_forward ? FFTW_FORWARD : FFTW_BACKWARD,
-                                flags);
+      return detail::plan_apart<complex, complex>(sizes, [&](complex* in, complex* out) {
+        return fftw::plan_complex(Rank, axes.data(), 0, nullptr, as_fftw(in), as_fftw(out),
+                                  is_forward ? FFTW_FORWARD : FFTW_BACKWARD, flags);
+      });
     });
-    detail::for_each_transform(batch, size,
-                               [&](index number) { fftw::run_complex(plan.get(), in(number), out(number)); });
+    detail::for_each_transform<T>(const_cast<complex*>(from), to, batch, sizes, [&](complex* in, complex* out) {
+      fftw::run_complex(plan.get(), as_fftw(in), as_fftw(out));
+    });
   }
   template <class T, int Rank>
   static void to_spectrum(const T* from, std::complex<T>* to, const array<index, Rank>& lengths, index batch) {
     using fftw = detail::fftw_of<T>;
+    using complex = std::complex<T>;
     const index length = lengths[Rank - 1], half = length / 2 + 1, lines = count_between(lengths, 0, Rank - 1);
-    const auto in = [&](index number) { return const_cast<T*>(from) + number * lines * length; };
-    const auto out = [&](index number) { return as_fftw(to + number * lines * half); };
+    const detail::fftw_sizes sizes{lines * length, lines * half};
     const auto plan = detail::fftw_plan_of<T>(detail::fftw_numbers(detail::fftw_kind::to_spectrum, lengths), [&] {
       const auto axes = detail::fftw_dimensions<typename fftw::dimension>(lengths, length, half);
-      return fftw::plan_to_spectrum(Rank, axes.data(), 0, nullptr, in(0), out(0), flags);
+      return detail::plan_apart<T, complex>(sizes, [&](T* in, complex* out) {
+        return fftw::plan_to_spectrum(Rank, axes.data(), 0, nullptr, in, as_fftw(out), flags);
+      });
     });
-    detail::for_each_transform(batch, lines * length,
-                               [&](index number) { fftw::run_to_spectrum(plan.get(), in(number), out(number)); });
+    detail::for_each_transform<T>(const_cast<T*>(from), to, batch, sizes,
+                                  [&](T* in, complex* out) { fftw::run_to_spectrum(plan.get(), in, as_fftw(out)); });
   }
   template <class T, int Rank>
   static void from_spectrum(std::complex<T>* from, T* to, const array<index, Rank>& lengths, index batch) {
     using fftw = detail::fftw_of<T>;
+    using complex = std::complex<T>;
     const index length = lengths[Rank - 1], half = length / 2 + 1, lines = count_between(lengths, 0, Rank - 1);
-    const auto in = [&](index number) { return as_fftw(from + number * lines * half); };
-    const auto out = [&](index number) { return to + number * lines * length; };
+    const detail::fftw_sizes sizes{lines * half, lines * length};
     const auto plan = detail::fftw_plan_of<T>(detail::fftw_numbers(detail::fftw_kind::from_spectrum, lengths), [&] {
       const auto axes = detail::fftw_dimensions<typename fftw::dimension>(lengths, half, length);
-      return fftw::plan_from_spectrum(Rank, axes.data(), 0, nullptr, in(0), out(0), FFTW_ESTIMATE | FFTW_UNALIGNED);
+      return detail::plan_apart<complex, T>(sizes, [&](complex* in, T* out) {
+        return fftw::plan_from_spectrum(Rank, axes.data(), 0, nullptr, as_fftw(in), out, FFTW_ESTIMATE);
+      });
     });
-    detail::for_each_transform(batch, lines * length,
-                               [&](index number) { fftw::run_from_spectrum(plan.get(), in(number), out(number)); });
+    detail::for_each_transform<T>(from, to, batch, sizes,
+                                  [&](complex* in, T* out) { fftw::run_from_spectrum(plan.get(), as_fftw(in), out); });
   }
 
  private:
-  static constexpr unsigned flags = FFTW_ESTIMATE | FFTW_UNALIGNED | FFTW_PRESERVE_INPUT;
+  static constexpr unsigned flags = FFTW_ESTIMATE | FFTW_PRESERVE_INPUT;
 
   template <class T>
   static auto as_fftw(std::complex<T>* numbers) {

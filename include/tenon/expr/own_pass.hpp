@@ -18,6 +18,16 @@ struct executor_of {
   }
 };
 
+namespace detail {
+/// Whether an algorithm has a short way for a destination and operands of these types.
+template <class Algorithm, class Destination, class... Operands>
+inline constexpr bool algorithm_runs_small = [] {
+  if constexpr (requires { Algorithm::template runs_small<Destination, Operands...>; })
+    return Algorithm::template runs_small<Destination, Operands...>;
+  else return false;
+}();
+}  // namespace detail
+
 /// What `Algorithm` makes of its operands: elements of `T` with a shape. It is a struct with a `name`, an `==`, and
 ///   operator()(destination, operands...)   writes every element of a view; operands are nodes, any expressions, none
 ///                                          of which reads an element of the view
@@ -50,20 +60,24 @@ struct own_pass {
   constexpr auto with_operands(const tuple<Others...>& others) const {
     return own_pass<Algorithm, T, Shape, Others...>{options, others, extents};
   }
-  /// Runs an algorithm that has a short way for such a destination, before anything else is known of the statement.
-  /// Returns false, and has done nothing, where it has none.
+  /// Runs an algorithm that has a short way for such a destination and such operands, before anything else is known of
+  /// the statement. Returns false, and has done nothing, where an observer wants to see the launch.
   template <class Destination>
   TENON_INLINE bool write_small(const Destination& destination) const
-    requires requires { Algorithm::template runs_small<Destination, Operands...>; }
+    requires(detail::algorithm_runs_small<Algorithm, Destination, Operands...>)
   {
-    if constexpr (!Algorithm::template runs_small<Destination, Operands...>) {
-      return false;
-    } else {
-      return apply_tuple([&](const Operands&... operand)
-                             __attribute__((always_inline)) { return options.run_small(destination, operand...); },
-                         operands);
-    }
+    return apply_tuple([&](const Operands&... operand)
+                           __attribute__((always_inline)) { return options.run_small(destination, operand...); },
+                       operands);
   }
+  /// Whether it has a short way once the values of its operands lie in place.
+  static constexpr bool runs_small_on_values = [] {
+    if constexpr (Shape::dynamic_rank + (0 + ... + Operands::shape_type::dynamic_rank) != 0) return false;
+    else
+      return detail::algorithm_runs_small<
+          Algorithm, view<T, Shape, host>,
+          leaf<typename Operands::element, typename Operands::shape_type, host, lie_in_place>...>;
+  }();
   /// Runs the algorithm into elements of `Space`.
   template <class Space, class Element>
   void write(Element* elements, const array<index, Shape::rank>& strides) const {

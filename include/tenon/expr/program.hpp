@@ -237,7 +237,12 @@ struct operation_cursor;
 template <int... I, class Op, class Result, class... Computes, class... Values, class... Cursors>
 struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<Computes...>, type_list<Values...>,
                         Cursors...> {
-  static constexpr int widest = greatest_size({simd::lane_bytes<Result>, Cursors::widest...});
+  /// Complex numbers have no packs, but numbers that are made of them have. Those of double are too wide for the copies
+  /// side by side that loops of packs make.
+  static constexpr bool leaves_complex =
+      !is_complex<Result> && ((is_complex<Values> && sizeof(Values) <= 8) || ...) && ((sizeof(Values) <= 8) && ...);
+  static constexpr int widest =
+      leaves_complex ? simd::lane_bytes<Result> : greatest_size({simd::lane_bytes<Result>, Cursors::widest...});
   static constexpr int cost = (requires { typename Op::costly; } ? 8 : 1) + (0 + ... + cost_of<Cursors>);
   static constexpr bool takes_partial =
       !requires { typename Op::of_elements_alone; } && (tenon::takes_partial<Cursors> && ...);
@@ -261,9 +266,20 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
   }
   template <int Width, class Access, class Slots>
   TENON_INLINE constexpr auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
-    return simd::as_lanes<Result>(op.value(simd::convert<Values, Computes>(
-        static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.template pack<Width>(i, access,
-                                                                                                  slots))...));
+    if constexpr (leaves_complex && Width > 1) {
+      if constexpr (Access::whole && requires { Op::template pack_of<Width>(get<0>(cursors), i); }) {
+        if (Access::how == reading::adjacent || is_adjacent()) return Op::template pack_of<Width>(get<0>(cursors), i);
+      }
+      Result values[Width];
+      for (index lane = 0; lane < wanted_count<Width>(access); ++lane) {
+        simd::store<1>(values + lane, pack<1>(i + lane, whole_access<Access::how>{}, slots));
+      }
+      return load_wanted<Result, Width>(values, access);
+    } else {
+      return simd::as_lanes<Result>(op.value(simd::convert<Values, Computes>(
+          static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.template pack<Width>(i, access,
+                                                                                                    slots))...));
+    }
   }
   template <class Slots>
   TENON_HOST_DEVICE TENON_INLINE constexpr auto with_slots(const Slots& slots) const {

@@ -37,8 +37,31 @@ TENON_INLINE constexpr auto node_of_values(const T* values) {
   else return leaf<T, Shape, host, lie_in_place>{{values}, {}};
 }
 
-/// Calls `use` with a node whose reductions and products are replaced by their values. The values are local variables
-/// of these functions, so `use` is called from within.
+/// The values of a node without reductions and products, side by side; a node of values in memory stays as it is.
+template <class Node>
+struct values_of_node {
+  tensor<typename Node::element, typename Node::shape_type, in_place> values;
+
+  explicit values_of_node(const Node& node) { write_in_place<false>(values.data(), node); }
+  auto node() const { return as_node(values); }
+};
+template <class T, class Shape, class Owner>
+struct values_of_node<leaf<T, Shape, host, Owner>> {
+  const leaf<T, Shape, host, Owner>& known;
+
+  const auto& node() const { return known; }
+};
+
+/// Runs an algorithm, on operands whose reductions and products are values, into adjacent elements that none of them
+/// reads.
+template <class E, class... Operands>
+TENON_INLINE void run_in_place(typename E::element* to, const E& node, const values_of_node<Operands>&... operands) {
+  node.with_operands(tuple<std::remove_cvref_t<decltype(operands.node())>...>{{{operands.node()}...}})
+      .write_small(view<typename E::element, typename E::shape_type, host>(to, {}));
+}
+
+/// Calls `use` with a node whose reductions, products and algorithms are replaced by their values. The values are local
+/// variables of these functions, so `use` is called from within.
 template <class E, class Use>
 TENON_INLINE constexpr auto with_values(const E& node, const Use& use);
 
@@ -63,6 +86,10 @@ TENON_INLINE constexpr auto with_values(const E& node, const Use& use) {
       if constexpr (is_reduction<E>) {
         typename E::element values[shape{}.count()]{};
         fold_in_place<E>(values, operands...);
+        return use(node_of_values<shape>(values));
+      } else if constexpr (is_own_pass<E>) {
+        typename E::element values[shape{}.count()];
+        run_in_place(values, node, values_of_node<std::remove_cvref_t<decltype(operands)>>{operands}...);
         return use(node_of_values<shape>(values));
       } else {
         const auto changed = node.with_operands(tuple<std::remove_cvref_t<decltype(operands)>...>{{{operands}...}});
@@ -113,7 +140,8 @@ TENON_INLINE bool run_small_host(const view<T, Shape, host>& destination, const 
   using shape = typename E::shape_type;
   using rows = detail::known_rows<shape>;
   constexpr stage form = stage_of<E>();
-  count_launch(form == stage::contract ? "contract" : form == stage::rows ? "rows" : "reduce");
+  if constexpr (detail::has_no_algorithm<E>::value)
+    count_launch(form == stage::contract ? "contract" : form == stage::rows ? "rows" : "reduce");
   tensor<T, shape, in_place> values;
   evaluate_in_place<shape>(values.data(), node);
   const auto target = detail::make_target(destination);

@@ -61,6 +61,8 @@ struct has_few_results {
       using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
       return is_own_compute_type<typename E::element> && is_small_shape<typename operand::shape_type>() &&
              all_operands<detail::has_few_results, E>;
+    } else if constexpr (is_own_pass<E>) {
+      return E::runs_small_on_values && all_operands<detail::has_few_results, E>;
     } else if constexpr (is_contraction<E> && multiplies_plainly<E>) {
       return is_own_compute_type<typename E::element> && known_product<E>::depth <= most_in_depth &&
              known_product<E>::depth > 0 && all_operands<detail::has_few_results, E>;
@@ -71,21 +73,33 @@ struct has_few_results {
   static constexpr bool value = test();
 };
 
-}  // namespace detail
+/// Whether no part of an expression is an algorithm.
+template <class E>
+struct has_no_algorithm {
+  static constexpr bool value = !is_own_pass<E> && all_operands<detail::has_no_algorithm, E>;
+};
 
 /// Whether types know the extents of a statement, few everywhere: of all that it names on the host, and of the results
 /// of its operations.
 template <class E>
-inline constexpr bool stays_in_registers = [] {
-  if constexpr (detail::is_small_shape<typename E::shape_type>()) return detail::has_few_results<E>::value;
+inline constexpr bool is_small_everywhere = [] {
+  if constexpr (is_small_shape<typename E::shape_type>()) return has_few_results<E>::value;
   else return false;
 }();
 
-/// Whether the host runs a statement so that reduces or multiplies, also into elements in memory.
+}  // namespace detail
+
+/// Whether such a statement has no algorithm either, so that its values are known to registers and the compiler alone.
+template <class E>
+inline constexpr bool stays_in_registers = detail::is_small_everywhere<E> && detail::has_no_algorithm<E>::value;
+
+/// Whether the host runs a statement so that reduces, multiplies or holds an algorithm, also into elements in memory.
 template <class E>
 inline constexpr bool runs_small = [] {
-  if constexpr (compiled_by_nvcc || TENON_CHECKED != 0 || !stays_in_registers<E>) {
+  if constexpr (compiled_by_nvcc || TENON_CHECKED != 0 || !detail::is_small_everywhere<E>) {
     return false;
+  } else if constexpr (!detail::has_no_algorithm<E>::value) {
+    return fuses_operations;
   } else {
     constexpr stage form = stage_of<E>();
     return form == stage::reduce || form == stage::rows || form == stage::contract;

@@ -162,3 +162,44 @@ TEMPLATE_LIST_TEST_CASE("complex numbers are copied to another space and back", 
   narrow = x;
   CHECK(difference(narrow, [&](std::size_t i) { return std::complex<float>(values[i]); }) == "");
 }
+
+#if !defined(__CUDACC__)
+TEMPLATE_TEST_CASE("numbers made of complex ones are computed in packs", "[complex]", float, double) {
+  using number = std::complex<TestType>;
+  for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{16}, std::size_t{67}}) {
+    CAPTURE(count);
+    const auto values = random_numbers<TestType>(3 * count + 1, 5);
+    const auto n = static_cast<tenon::index>(count);
+    const auto check = [&](const tenon::view<const number, tenon::rank<1>>& z) {
+      constexpr auto widest = [](const auto& node) {
+        const auto program = tenon::as_node(node).template lower<0>(tenon::identity_map<1>());
+        return std::remove_cvref_t<decltype(program.at(tenon::array<tenon::index, 1>{}))>::widest;
+      };
+      CHECK((widest(tenon::abs(z) + TestType(1)) == sizeof(TestType)) == std::is_same_v<TestType, float>);
+      CHECK(widest(z + number(1)) > static_cast<int>(sizeof(TestType)));
+      const tenon::tensor<TestType, tenon::rank<1>> sums = tenon::real(z) * TestType(2) + tenon::imag(z * z);
+      const tenon::tensor<TestType, tenon::rank<1>> lengths = -tenon::abs(z), angles = tenon::arg(tenon::conj(z));
+      const tenon::tensor<bool, tenon::rank<1>> right = tenon::real(z) > TestType(0) && z == z;
+      const tenon::tensor<int, tenon::rank<1>> whole = tenon::imag(z) * TestType(10);
+      TestType greatest = 0, total = 0;
+      for (tenon::index i = 0; i < n; ++i) {
+        const number each = z(i), square = each * each;
+        CHECK(std::abs(sums(i) - (each.real() * 2 + square.imag())) < TestType(1e-5));
+        CHECK(lengths(i) == -std::abs(each));
+        CHECK(angles(i) == std::arg(std::conj(each)));
+        CHECK(right(i) == (each.real() > 0));
+        CHECK(whole(i) == static_cast<int>(each.imag() * 10));
+        greatest = std::max(greatest, std::abs(each)), total += std::norm(each);
+      }
+      CHECK(TestType(tenon::max(tenon::abs(z))) == greatest);
+      const TestType norms = tenon::sum(tenon::square(tenon::real(z)) + tenon::square(tenon::imag(z)));
+      CHECK(std::abs(norms - total) < TestType(1e-5) * total);
+    };
+    const tenon::view<const number, tenon::rank<1>> all(values.data() + 1, {3 * n});
+    check(all[tenon::range(0, n)]);
+    check(all[tenon::range(0, 3 * n, 3)]);
+    check(tenon::flip(all[tenon::range(0, n)], tenon::axis<0>));
+    check(tenon::broadcast_to(all[tenon::range(0, 1)], tenon::rank<1>(n)));
+  }
+}
+#endif

@@ -52,25 +52,30 @@ struct conj_op : promoting {
 };
 TENON_FUNCTION_OBJECT pointwise_function<conj_op> conj;
 
+/// One part of complex numbers: the first is real.
+template <int Part>
+struct part_op : real_result {
+  static constexpr const char* name = Part == 0 ? "real" : "imag";
+  template <class V>
+  TENON_HOST_DEVICE static constexpr real_type<V> value(V x) {
+    if constexpr (Part == 0) return x.real();
+    else return x.imag();
+  }
+#if !defined(__CUDACC__)
+  /// Parts of numbers side by side: every other number in memory.
+  template <int Width, class T>
+    requires(Width > 1)
+  TENON_INLINE static auto pack_of(const strided_cursor<std::complex<T>>& numbers, index i) {
+    const T* const parts = reinterpret_cast<const T*>(numbers.data + i) + Part;
+    return simd::detail::every_other(simd::load<T, Width>(parts), simd::load<T, Width>(parts + Width - 1),
+                                     std::make_integer_sequence<int, Width>{});
+  }
+#endif
+};
 /// Real part of complex numbers.
-struct real_op : real_result {
-  static constexpr const char* name = "real";
-  template <class V>
-  TENON_HOST_DEVICE static constexpr real_type<V> value(V x) {
-    return x.real();
-  }
-};
-TENON_FUNCTION_OBJECT pointwise_function<real_op> real;
-
+TENON_FUNCTION_OBJECT pointwise_function<part_op<0>> real;
 /// Imaginary part of complex numbers.
-struct imag_op : real_result {
-  static constexpr const char* name = "imag";
-  template <class V>
-  TENON_HOST_DEVICE static constexpr real_type<V> value(V x) {
-    return x.imag();
-  }
-};
-TENON_FUNCTION_OBJECT pointwise_function<imag_op> imag;
+TENON_FUNCTION_OBJECT pointwise_function<part_op<1>> imag;
 
 /// The angle of complex numbers, in [-pi, pi].
 struct arg_op : real_result {
