@@ -132,7 +132,7 @@ template <class Op, class T, class Source>
 inline constexpr int combined_width =
     std::is_same_v<T, Source> && std::is_same_v<T, compute_type<T>> && std::is_arithmetic_v<T> &&
             !std::is_same_v<T, bool> && !requires { typename Op::of_elements_alone; }
-        ? simd::native_width<T>
+        ? simd::width_for(simd::lane_bytes<T>)
         : 1;
 
 /// Combines elements that lie side by side with as many others. Rests are done in shorter packs, not in parts of one: a
