@@ -135,6 +135,16 @@ TEMPLATE_LIST_TEST_CASE("index_add adds slices", "[scatter]", tenon_test::algori
         "index_add: axis 0: extent 3 of the source, expected 2 of the destination");
   tenon::index_add(tenon::transpose(y), axis<1>, indices, tenon::transpose(source) + 0.0f);
   CHECK(numbers_of(y) == numbers{0, 0, 0, 0, 24, 30, 36, 42});
+  tenon::index_add(y, axis<0>, indices, 2);
+  CHECK(numbers_of(y) == numbers{0, 0, 0, 0, 30, 36, 42, 48});
+  tenon::index_add(tenon::transpose(y), axis<0>, indices, 7.5, tenon::overwrite);
+  CHECK(numbers_of(y) == numbers{0, 7.5, 0, 7.5, 30, 7.5, 42, 7.5});
+  auto bytes = tensor_of<TestType, std::uint8_t>(rank<1>(3), {1, 2, 3});
+  CHECK(tenon_test::text_of<tenon::dtype_error>([&] { tenon::index_add(bytes, axis<0>, indices, 300); }) ==
+        "index_add: number 300, expected 0 to 255 (elements of uint8)");
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::index_add(bytes, axis<0>, indices + 2, 1); }) ==
+        "index_add: axis 0: index 3, expected at least -3 and below 3 (destination [3])");
+  CHECK(numbers_of(bytes) == numbers{1, 2, 3});
 }
 
 TEMPLATE_LIST_TEST_CASE("index_add of slices of many sizes, in order", "[scatter]", tenon_test::algorithm_spaces) {

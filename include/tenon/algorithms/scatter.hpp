@@ -333,6 +333,24 @@ void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& i
                          source);
 }
 
+/// One number in every place of the slices: with `overwrite`, NumPy's `y[rows] = number`.
+/// throws    dtype_error where the destination's integers do not hold the number
+/// example   index_add(y, axis<0>, rows, 0, overwrite);
+template <scatter_destination Destination, int Axis, tensor_operand Indices, dtype Number, class Op = add_op>
+void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, Number number,
+               pointwise_function<Op> operation = {}) {
+  using target = std::remove_cvref_t<Destination>;
+  using space = typename target::space;
+  using element = std::remove_const_t<typename target::element>;
+  static_assert(node_of<const Indices&>::shape_type::rank == 1, "tenon: the indices of slices have one axis");
+  auto extents = destination.shape().to_array();
+  extents[only_axis<target::rank>(axes)] = indices.shape().extent(0);
+  const tensor<element, rank<1>, space> one(rank<1>(1), {detail::number_as<element>("index_add", number)});
+  const view<const element, rank<target::rank>, space> slices(one.data(), rank<target::rank>(extents),
+                                                              array<index, target::rank>{});
+  index_add(std::forward<Destination>(destination), axes, indices, slices, operation);
+}
+
 /// A destination that is no memory of the user's.
 template <tensor_operand Destination, int Axis, tensor_operand Indices, tensor_operand Source, class... Operation>
   requires(!scatter_destination<Destination>)
