@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/scatter.hpp>
 
+#include <cstring>
+
 #include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
 #include "support/text_of.hpp"
@@ -133,6 +135,16 @@ TEMPLATE_LIST_TEST_CASE("index_add adds slices", "[scatter]", tenon_test::algori
         "index_add: axis 0: extent 3 of the source, expected 2 of the destination");
   tenon::index_add(tenon::transpose(y), axis<1>, indices, tenon::transpose(source) + 0.0f);
   CHECK(numbers_of(y) == numbers{0, 0, 0, 0, 24, 30, 36, 42});
+  tenon::index_add(y, axis<0>, indices, 2);
+  CHECK(numbers_of(y) == numbers{0, 0, 0, 0, 30, 36, 42, 48});
+  tenon::index_add(tenon::transpose(y), axis<0>, indices, 7.5, tenon::overwrite);
+  CHECK(numbers_of(y) == numbers{0, 7.5, 0, 7.5, 30, 7.5, 42, 7.5});
+  auto bytes = tensor_of<TestType, std::uint8_t>(rank<1>(3), {1, 2, 3});
+  CHECK(tenon_test::text_of<tenon::dtype_error>([&] { tenon::index_add(bytes, axis<0>, indices, 300); }) ==
+        "index_add: number 300, expected 0 to 255 (elements of uint8)");
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::index_add(bytes, axis<0>, indices + 2, 1); }) ==
+        "index_add: axis 0: index 3, expected at least -3 and below 3 (destination [3])");
+  CHECK(numbers_of(bytes) == numbers{1, 2, 3});
 }
 
 TEMPLATE_LIST_TEST_CASE("index_add of slices of many sizes, in order", "[scatter]", tenon_test::algorithm_spaces) {
@@ -153,6 +165,45 @@ TEMPLATE_LIST_TEST_CASE("index_add of slices of many sizes, in order", "[scatter
     tenon::index_add(z, axis<2>, tenon::reshape(indices, rank<1>(7)), turned, tenon::overwrite);
     CHECK(difference(numbers_of(tenon::permute(z, tenon::axis<1, 2, 0>)), expected) == "");
   }
+}
+
+/// Bit for bit what a loop gives, whether slices lie side by side or apart, of numbers with both zeros and NaN.
+template <class T, class Operation, class Fold>
+void check_slices_in_packs(Operation operation, const Fold& fold) {
+  constexpr T odd = std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(100);
+  const auto value = [&](tenon::index i) {
+    return i % 11 == 3 ? odd : i % 5 == 0 ? static_cast<T>(-0.0) : static_cast<T>(i * 37 % 9 - 4 * (i % 2));
+  };
+  for (tenon::index width = 1; width < 71; width += width < 20 ? 1 : 7) {
+    CAPTURE(width);
+    const auto source = tenon_test::made_tensor<T>(rank<2>(9, width), value);
+    const auto before = tenon_test::made_tensor<T>(rank<2>(4, width), [&](tenon::index i) { return value(i + 2); });
+    const tenon::tensor<std::int32_t, rank<1>> rows = {1, -1, 1, 0, 3, 3, 1, -4, 1};
+    auto expected = before, adjacent = before;
+    for (tenon::index i = 0; i < 9; ++i) {
+      for (tenon::index k = 0; k < width; ++k) {
+        T& held = expected((rows(i) + 4) % 4, k);
+        held = static_cast<T>(fold(held, source(i, k)));
+      }
+    }
+    tenon::index_add(adjacent, axis<0>, rows, source, operation);
+    CHECK(std::memcmp(adjacent.data(), expected.data(), static_cast<std::size_t>(adjacent.size()) * sizeof(T)) == 0);
+    tenon::tensor<T, rank<2>> wide({4, 2 * width});
+    const auto apart = tenon::slice(wide, tenon::all_of, tenon::range(0, 2 * width, 2));
+    apart = before;
+    tenon::index_add(apart, axis<0>, rows, source, operation);
+    const tenon::tensor<T, rank<2>> found = apart;
+    CHECK(std::memcmp(found.data(), expected.data(), static_cast<std::size_t>(found.size()) * sizeof(T)) == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("index_add combines slices in packs as one by one", "[scatter]", float, double, std::int32_t,
+                   std::uint8_t, std::int64_t) {
+  using T = TestType;
+  check_slices_in_packs<T>(tenon::add, [](T held, T fresh) { return held + fresh; });
+  check_slices_in_packs<T>(tenon::subtract, [](T held, T fresh) { return held - fresh; });
+  check_slices_in_packs<T>(tenon::overwrite, [](T, T fresh) { return fresh; });
+  check_slices_in_packs<T>(tenon::maximum, [](T held, T fresh) { return held > fresh || held != held ? held : fresh; });
 }
 
 TEMPLATE_LIST_TEST_CASE("scatter refuses what does not fit and leaves the destination as it was", "[scatter]",
@@ -187,6 +238,8 @@ TEMPLATE_LIST_TEST_CASE("scatter refuses what does not fit and leaves the destin
   CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::index_add(y, axis<0>, places, y); }) ==
         "index_add: axis 0: index 2, expected at least -2 and below 2 (destination [2, 3])");
   CHECK(numbers_of(y) == before);
+  auto empty = tenon::zeros<float, TestType>(rank<2>(2, 0));
+  tenon::index_add(empty, axis<0>, places, tenon::zeros<float, TestType>(rank<2>(2, 0)));
 }
 
 TEST_CASE("scatter is the same on any number of threads", "[scatter]") {

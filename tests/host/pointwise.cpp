@@ -129,3 +129,37 @@ TEST_CASE("copies of runs along several axes", "[pointwise]") {
   }
   CHECK(right);
 }
+
+TEMPLATE_TEST_CASE("short rows that statements take from elsewhere", "[pointwise]", float, double, std::int16_t) {
+  const auto chosen = tenon::evaluated_tensor(tenon::randint<std::int32_t>(rank<1>(301), 1, -23, 23));
+  for (tenon::index length = 1; length < 70; length += length < 20 ? 1 : 9) {
+    CAPTURE(length);
+    const auto x = counting<TestType>(rank<2>(23, length)), y = counting<TestType>(rank<2>(301, length));
+    const auto across = counting<TestType>(rank<2>(length, 301));
+    const auto weight = counting<TestType>(rank<1>(301));
+    tenon::tensor<TestType, rank<2>> gaps({301, length + 2}), turned({length, 301});
+    gaps = TestType{117};
+    const auto inside = tenon::slice(gaps, tenon::all_of, range(1, length + 1));
+    const auto taken = tenon::take(x, chosen, tenon::axis<0>);
+    const auto statement = taken * tenon::new_axis<1>(weight) - y + tenon::transpose(across);
+    inside = statement;
+    tenon::transpose(turned.write_view()) = statement;
+    auto own = y;  // the destination is an operand, too
+    own = tenon::roll(taken, 2, tenon::axis<1>) + own;
+    bool right = true;
+    for (tenon::index i = 0; i < 301; ++i) {
+      const tenon::index row = (chosen(i) + 23) % 23;
+      for (tenon::index k = 0; k < length; ++k) {
+        const auto expected = static_cast<TestType>(x(row, k) * weight(i) - y(i, k) + across(k, i));
+        right = right && inside(i, k) == expected && turned(k, i) == expected;
+        right = right && own(i, (k + 2) % length) == static_cast<TestType>(x(row, k) + y(i, (k + 2) % length));
+      }
+    }
+    CHECK(right);
+    const auto edges = tenon::slice(gaps, tenon::all_of, range(0, length + 2, length + 1));
+    CHECK(tenon::all(edges == TestType{117}));
+  }
+  const auto wide = tenon::evaluated_tensor(tenon::uniform<float>(rank<3>(40, 3, 7), 2));
+  const auto many = tenon::evaluated_tensor(tenon::randint<std::int64_t>(rank<1>(5000), 3, 0, 40));
+  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::take(wide, many, tenon::axis<0>) * 3); }));
+}

@@ -110,7 +110,12 @@ void check_indices_on_host(const char* name, const Target& target, int axis, con
 template <class Target, class Indices>
 void check_indices(const char* name, const Target& target, int axis, const Indices& indices) {
   if constexpr (Indices::space::host_accessible) {
-    check_indices_on_host(name, target, axis, indices);
+    if (Indices::rank == 1 || indices.size() == 0 || !lines_are_one(indices, axis)) {
+      return check_indices_on_host(name, target, axis, indices);
+    }
+    const view<typename Indices::element const, rank<1>, typename Indices::space> line(
+        indices.data(), rank<1>(indices.extent(axis)), {{indices.strides()[axis]}});
+    check_indices_on_host(name, target, axis, line);
   } else if (indices.size() != 0) {
     using number = typename Indices::element;
     const auto given = as_node(indices);
@@ -119,6 +124,47 @@ void check_indices(const char* name, const Target& target, int axis, const Indic
     if (least >= -target.extent(axis) && greatest < target.extent(axis)) return;
     const tensor<number, typename Indices::shape_type, typename Indices::space> copied(given);
     check_indices_on_host(name, target, axis, copied.template to<host>().view());
+  }
+}
+
+/// Lanes of the packs in which elements of type T combine with others of type Source as they do one by one; 1 of none.
+template <class Op, class T, class Source>
+inline constexpr int combined_width =
+    std::is_same_v<T, Source> && std::is_same_v<T, compute_type<T>> && std::is_arithmetic_v<T> &&
+            !std::is_same_v<T, bool> && !requires { typename Op::of_elements_alone; }
+        ? simd::width_for(simd::lane_bytes<T>)
+        : 1;
+
+/// Combines elements that lie side by side with as many others. Rests are done in shorter packs, not in parts of one: a
+/// line that comes next would wait for such a part to be in memory.
+template <class Op, int Width, class T, class Source>
+void combine_adjacent(T* held, const Source* fresh, index count) {
+  index i = 0;
+  if constexpr (Width >= 4) {
+    for (; i + Width <= count; i += Width) {
+      const auto lanes = Op::value(simd::load<T, Width>(held + i), simd::load<T, Width>(fresh + i));
+      simd::store<Width>(held + i, simd::as_lanes<T>(lanes));
+    }
+    combine_adjacent<Op, Width / 2>(held + i, fresh + i, count - i);
+  } else {
+    for (; i < count; ++i) held[i] = combined<Op>(held[i], fresh[i]);
+  }
+}
+
+/// An element of a line, and how far the next one is.
+template <class T>
+struct stepped {
+  T* at;
+  index step;
+};
+
+/// Writes a line of elements, one for each index, to places of a line of `extent`.
+template <class Op, class T, class Index, class Source>
+void scatter_line(stepped<T> to, index extent, stepped<const Index> which, stepped<const Source> from, index length) {
+  for (index place = 0; place < length; ++place, which.at += which.step, from.at += from.step) {
+    const auto row = static_cast<index>(*which.at);
+    T& held = to.at[(row < 0 ? row + extent : row) * to.step];
+    held = combined<Op>(held, *from.at);
   }
 }
 
@@ -131,27 +177,42 @@ void scatter_lines_on_host(const Target& target, int axis, const Indices& indice
   const index extent = target.extent(axis), length = indices.extent(axis);
   const index to_step = target.strides()[axis], to_line = target.strides()[beside];
   const index from_step = source.strides()[axis], from_line = source.strides()[beside];
-  const bool is_shared = rank > 1 && indices.strides()[beside] == 0;
+  const index step = indices.strides()[axis], line_step = indices.strides()[beside];
+  const bool is_shared = rank > 1 && line_step == 0, is_adjacent = to_line == 1 && from_line == 1;
+  constexpr int width =
+      combined_width<Op, std::remove_const_t<typename Target::element>, std::remove_const_t<typename Source::element>>;
+  const bool is_along = (step < 0 ? -step : step) <= (line_step < 0 ? -line_step : line_step);
   for_each_line_block(indices.shape().to_array(), axis, is_shared ? 128 : 32, [&] {
-    return [&, to_step, to_line, from_step, from_line](const array<index, rank>& position, index count) {
+    return [=, &target, &indices, &source](const array<index, rank>& position, index count) {
       auto* to = target.data() + target.offset(position);
       const auto* from = source.data() + source.offset(position);
+      const auto* which = indices.data() + indices.offset(position);
       if (is_shared) {
-        const auto* which = indices.data() + indices.offset(position);
-        for (index place = 0; place < length; ++place, from += from_step, which += indices.strides()[axis]) {
+        for (index place = 0; place < length; ++place, from += from_step, which += step) {
           const auto row = static_cast<index>(*which);
           auto* held = to + (row < 0 ? row + extent : row) * to_step;
+          if (is_adjacent) {
+            combine_adjacent<Op, width>(held, from, count);
+            continue;
+          }
           for (index line = 0; line < count; ++line) {
             held[line * to_line] = combined<Op>(held[line * to_line], from[line * from_line]);
           }
         }
-        return;
+      } else if (rank == 1 || is_along) {
+        for (index line = 0; line < count; ++line) {
+          scatter_line<Op>(stepped{to + line * to_line, to_step}, extent, stepped{which + line * line_step, step},
+                           stepped{from + line * from_line, from_step}, length);
+        }
+      } else {
+        for (index place = 0; place < length; ++place, from += from_step, which += step) {
+          for (index line = 0; line < count; ++line) {
+            const auto row = static_cast<index>(which[line * line_step]);
+            auto& held = to[line * to_line + (row < 0 ? row + extent : row) * to_step];
+            held = combined<Op>(held, from[line * from_line]);
+          }
+        }
       }
-      visit_line_block(indices, axis, position, count, [&](index line, index place, auto which) {
-        const auto row = static_cast<index>(which);
-        auto& held = to[line * to_line + (row < 0 ? row + extent : row) * to_step];
-        held = combined<Op>(held, from[line * from_line + place * from_step]);
-      });
     };
   });
 }
@@ -270,6 +331,24 @@ void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& i
                          view<const index_type, tenon::rank<rank>, algorithm_space<const Indices&>>(
                              places.elements.data(), tenon::rank<rank>(extents), strides),
                          source);
+}
+
+/// One number in every place of the slices: with `overwrite`, NumPy's `y[rows] = number`.
+/// throws    dtype_error where the destination's integers do not hold the number
+/// example   index_add(y, axis<0>, rows, 0, overwrite);
+template <scatter_destination Destination, int Axis, tensor_operand Indices, dtype Number, class Op = add_op>
+void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, Number number,
+               pointwise_function<Op> operation = {}) {
+  using target = std::remove_cvref_t<Destination>;
+  using space = typename target::space;
+  using element = std::remove_const_t<typename target::element>;
+  static_assert(node_of<const Indices&>::shape_type::rank == 1, "tenon: the indices of slices have one axis");
+  auto extents = destination.shape().to_array();
+  extents[only_axis<target::rank>(axes)] = indices.shape().extent(0);
+  const tensor<element, rank<1>, space> one(rank<1>(1), {detail::number_as<element>("index_add", number)});
+  const view<const element, rank<target::rank>, space> slices(one.data(), rank<target::rank>(extents),
+                                                              array<index, target::rank>{});
+  index_add(std::forward<Destination>(destination), axes, indices, slices, operation);
 }
 
 /// A destination that is no memory of the user's.

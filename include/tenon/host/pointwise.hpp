@@ -131,6 +131,39 @@ bool copy_runs(const array<index, Rank>& extents, const strided_target<T, Rank>&
   return true;
 }
 
+/// Whether a statement reads runs from places that it computes for each row, and writes to one target.
+template <class Target, class Cursor>
+inline constexpr bool reads_runs = false;
+template <class T, int Rank, class Cursor>
+  requires(Rank > 1 && has_runs<Cursor> && write_width<T, Cursor> > 1)
+inline constexpr bool reads_runs<strided_target<T, Rank>, Cursor> = true;
+
+/// Writes short rows, as those of nodes at the edges of a graph, with a cursor of its own for each: the call for a row
+/// of a tile, and its cursor in memory, would take longer than the row.
+template <class T, int Rank, class Program>
+bool write_short_runs(const array<index, Rank>& extents, const strided_target<T, Rank>& target,
+                      const Program& program) {
+  const index rows = count_between(extents, 0, Rank - 1), length = extents[Rank - 1];
+  if (length < 2 || length > joined_columns || target.step() != 1) return false;
+  if (!lies_in_runs(program.at(array<index, Rank>{}))) return false;
+  const counted_launch counted("pointwise");
+  parallel_for(rows, 1 + pointwise_grain / (length + 16), [&](index first, index last) {
+    array<index, Rank> position{};
+    set_position(position, extents, 0, Rank - 1, first);
+    for (index row = first; row < last; ++row, advance_position(position, extents, 0, Rank - 1)) {
+      const auto cursor = program.at(position);
+      constexpr int width = write_width<T, decltype(cursor)>;
+      T* const to = target.at(position);
+      index i = 0;
+      for (; i + width <= length; i += width) {
+        simd::store<width>(to + i, cursor.template pack<width>(i, whole_access<reading::strided>{}, no_slots{}));
+      }
+      if (i < length) write_rest<reading::strided>(to, i, length, cursor, no_slots{});
+    }
+  });
+  return true;
+}
+
 }  // namespace detail
 
 /// Evaluates a program over `extents` into its target, which may be several.
@@ -138,6 +171,8 @@ template <int Rank, class Target, class Program>
 void run_pointwise_host(const array<index, Rank>& extents, const Target& target, const Program& program) {
   if constexpr (detail::copies_runs<Target, decltype(program.at(extents))>) {
     if (detail::copy_runs(extents, target, program)) return;
+  } else if constexpr (detail::reads_runs<Target, decltype(program.at(extents))>) {
+    if (detail::write_short_runs(extents, target, program)) return;
   }
   detail::listed_statement<Rank, Target, Program> statement(extents, target, program);
   if constexpr (Rank == 0) statement.write_element();
