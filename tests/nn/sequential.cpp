@@ -108,7 +108,7 @@ struct drawn_by_hand : nn::module<drawn_by_hand> {
   nn::parameter<float, shape<4>> scale;
 
   void initialise(std::uint64_t seed) {
-    module::initialise(seed);
+    nn::module<drawn_by_hand>::initialise(seed);
     std::fill_n(scale.value.data(), 4, 2.0f);
   }
   auto forward(const auto& x) { return inner(x) * scale; }
