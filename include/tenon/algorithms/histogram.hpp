@@ -122,11 +122,11 @@ auto bincount(Operand&& operand, index least_count = 0) {
   }
   index bins = least_count;
   if (source.shape().count() != 0) {
-    [[maybe_unused]] const element least = min(source);
-    const element greatest = max(source);
     if constexpr (std::is_signed_v<element>) {
+      const element least = min(source);
       if (least < element(0)) throw index_error(compose_text("bincount: element ", least, ", expected at least 0"));
     }
+    const element greatest = max(source);
     constexpr index limit = highest_value<index>();
     if (static_cast<std::uint64_t>(greatest) >= std::uint64_t{limit}) {
       throw index_error(compose_text("bincount: element ", greatest, ", expected below ", limit));
