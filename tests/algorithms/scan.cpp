@@ -142,7 +142,7 @@ TEST_CASE("scans are the same on any number of threads", "[scan]") {
 }
 
 TEST_CASE("scans of complex numbers", "[scan]") {
-  using number = std::complex<float>;
+  using number = tenon_test::complex<float>;
   const tenon::tensor<number, tenon::rank<1>> z = {number(3, 4), number(0, 1), number(-1, 2)};
   CHECK(tenon_test::elements_of(tenon::cumsum(z, tenon::axis<0>)) == std::vector<number>{{3, 4}, {3, 5}, {2, 7}});
   CHECK(tenon_test::elements_of(tenon::cumprod(z, tenon::axis<0>)) == std::vector<number>{{3, 4}, {-4, 3}, {-2, -11}});
