@@ -284,6 +284,14 @@ variable parse_variable(std::string_view line) {
   return made;
 }
 
+/// Of `.func (.param .b64 result) name(`, in which the first parentheses may be absent.
+std::string_view name_of_function(std::string_view text) {
+  reader from(text);
+  from.word();  // .func
+  if (from.take('(')) from.until(')');
+  return from.word();
+}
+
 }  // namespace
 
 declaration parse_declaration(std::string_view text) {
@@ -352,7 +360,13 @@ module::module(std::string text) :text_(std::move(text)) {
       const int number = parse_number<int>(line.word());
       line.until('"');
       files_[number] = line.until('"');
-    } else if (word == ".section" || word == ".func") {
+    } else if (word == ".func") {
+      from.go_to(std::min(all.find_first_of("{;", from.position()), all.size()));
+      if (from.take(';')) continue;  // its body comes later
+      from.skip_braces();
+      const std::string_view function = all.substr(begin, from.position() - begin);
+      functions_[std::string(name_of_function(function))] = function;
+    } else if (word == ".section") {
       from.go_to(all.find('{', from.position()));
       from.skip_braces();
     } else if (word == ".shared") {
@@ -374,7 +388,8 @@ const kernel& module::entry(const std::string& name) {
     const auto text = entries_.find(name);
     if (text == entries_.end()) throw fault("PTX: no entry is called " + name);
     std::list<std::string> names;
-    made = std::make_unique<kernel>(decode(parse_entry(text->second, names), *this));
+    const std::string expanded = with_bodies_of_calls(text->second, functions_);
+    made = std::make_unique<kernel>(decode(parse_entry(expanded, names), *this));
   }
   return *made;
 }

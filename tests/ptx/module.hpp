@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "ptx/calls.hpp"
 #include "ptx/instruction.hpp"
 
 namespace tenon_test::ptx {
@@ -64,6 +65,7 @@ class module {
  private:
   std::string text_;
   std::map<std::string, std::string_view> entries_;
+  function_texts functions_;
   std::map<std::string, std::unique_ptr<kernel>> kernels_;
   std::map<std::string, variable, std::less<>> variables_;
   std::vector<declaration> shared_;

@@ -135,3 +135,94 @@ add.u32 %d, %d, %e;)",
                                                 numbers(64));
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(found[i] == i + 7);
 }
+
+namespace {
+
+/// Functions as nvcc leaves them: 2 x + 1 by way of another, x below 10 alone, and one that calls itself.
+const std::string functions = R"(.func (.param .b32 out) more_than_twice
+(
+.param .b32 in
+)
+;
+.func (.param .b32 twice_out) twice(.param .b64 at, .param .align 8 .b8 in[8])
+{
+.reg .b32 %r<4>;
+.reg .b64 %rd<2>;
+ld.param.u64 %rd1, [at+0];
+ld.u32 %r1, [%rd1];
+ld.param.u32 %r2, [in+4];
+mul.lo.u32 %r3, %r1, %r2;
+st.param.b32 [twice_out+0], %r3;
+ret;
+}
+.func (.param .b32 out) more_than_twice(.param .b32 in)
+{
+.local .align 4 .b8 own[4];
+.reg .pred %p<2>;
+.reg .b32 %r<5>;
+.reg .b64 %rd<3>;
+ld.param.u32 %r1, [in];
+setp.lt.u32 %p1, %r1, 10;
+@%p1 bra $L__small;
+mov.u64 %rd1, own;
+cvta.local.u64 %rd2, %rd1;
+st.local.u32 [%rd1], %r1;
+mov.u32 %r2, 2;
+{
+.param .b64 param0;
+st.param.b64 [param0+0], %rd2;
+.param .align 8 .b8 param1[8];
+st.param.b32 [param1+4], %r2;
+.param .b32 retval0;
+call.uni (retval0),
+twice,
+(
+param0,
+param1
+);
+ld.param.b32 %r3, [retval0+0];
+}
+add.u32 %r4, %r3, 1;
+st.param.b32 [out], %r4;
+ret;
+$L__small:
+st.param.b32 [out], %r1;
+ret;
+}
+.func again(.param .b32 in)
+{
+{
+.param .b32 param0;
+call.uni again, (param0);
+}
+ret;
+}
+)";
+
+std::string call_of(const std::string& function, const std::string& from, const std::string& to) {
+  return "{\n.param .b32 param0;\nst.param.b32 [param0], " + from + ";\n.param .b32 retval0;\ncall.uni (retval0),\n" +
+         function + ",\n(\nparam0\n);\nld.param.b32 " + to + ", [retval0];\n}\n";
+}
+
+}  // namespace
+
+TEST_CASE("functions are called, from functions and where lanes have parted, too", "[ptx]") {
+  const device_array<std::uint32_t> out(words(64));
+  const std::string body =
+      ".reg .b64 %p, %o; .reg .b32 %a, %d, %e; .reg .b32 %r<3>;\n"
+      "ld.param.u64 %p, [p0];\nmov.u32 %a, %tid.x;\nmov.u32 %r1, 1;\n" +
+      call_of("more_than_twice", "%a", "%d") + call_of("more_than_twice", "%d", "%e") +
+      "add.u32 %e, %e, %r1;\nmad.wide.u32 %o, %a, 4, %p;\nst.global.u32 [%o], %e;";
+  run_body(body, {out.address()}, {.threads = 64}, functions);
+  const words found = out.values();
+  for (std::uint32_t i = 0; i < 64; ++i) CHECK(found[i] == (i < 10 ? i : 2 * (2 * i + 1) + 1) + 1);
+}
+
+TEST_CASE("calls that lead nowhere are refused by name", "[ptx]") {
+  const auto text_of_call = [](const std::string& call) {
+    return fault_of("{\n.param .b32 param0;\nst.param.b32 [param0], 1;\n" + call + "}", {}, {}, functions);
+  };
+  CHECK(text_of_call("call.uni again, (param0);\n") == "PTX: again calls itself");
+  CHECK(text_of_call("call.uni twice, (param0);\n") == "PTX: another number of arguments than twice takes");
+  CHECK(text_of_call("call.uni elsewhere, (param0);\n") == "PTX: elsewhere is called and has no body");
+}
