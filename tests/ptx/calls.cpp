@@ -140,7 +140,7 @@ class expansion {
   static std::string family_name(std::string_view family, const std::string& number) {
     return std::string(family) + "_" + number + "_";
   }
-  /// The end of the declaration of a family of registers, `.reg .b32 %r<9>;`, that begins at `at`; `at` where none does.
+  /// The end of a declaration of a family of registers, `.reg .b32 %r<9>;`, that begins at `at`; `at` where none does.
   static std::size_t family_at(std::string_view body, std::size_t at) {
     if (body.compare(at, 5, ".reg ") != 0) return at;
     const std::size_t end = std::min(body.find(';', at), body.size());

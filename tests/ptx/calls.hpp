@@ -1,4 +1,4 @@
-// tests/ptx/calls.hpp: calls of functions of a module, which nvcc leaves where a function is long: bodies in their place.
+// tests/ptx/calls.hpp: calls of functions of a module, which nvcc leaves where a function is long.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
