@@ -165,19 +165,23 @@ class expansion {
   int count_ = 0;
 };
 
-/// Arguments of calls as local memory; parameters of the entry stay.
-std::string with_local_arguments(std::string_view body, const std::vector<std::string_view>& of_entry) {
+/// Arguments of calls as local memory. What else is read as a parameter is one of the entry, by name or by its address.
+std::string with_local_arguments(std::string_view body) {
   constexpr std::string_view word = ".param";
+  std::set<std::string_view> arguments;
   std::string result;
   std::size_t done = 0;
   for (std::size_t at = body.find(word); at != std::string_view::npos; at = body.find(word, at + 1)) {
     const std::string_view opcode = body.substr(std::max<std::size_t>(at, 2) - 2, 2);
-    const bool is_address = at >= 4 && body.substr(at - 4, 4) == "cvta";
-    const std::size_t bracket = std::min(body.find('[', at), body.size() - 1);
-    const std::string_view base = token_at(body, bracket + 1);
-    const bool is_of_entry = opcode == "ld" && std::find(of_entry.begin(), of_entry.end(), base) != of_entry.end();
+    bool is_argument = opcode == "st";
+    if (opcode == "ld") {
+      is_argument = arguments.count(token_at(body, std::min(body.find('[', at) + 1, body.size() - 1))) != 0;
+    } else if (at == 0 || is_blank(body[at - 1]) || body[at - 1] == '{') {
+      arguments.insert(parse_declaration(body.substr(at, body.find(';', at) - at)).name);
+      is_argument = true;
+    }
     result += body.substr(done, at - done);
-    result += is_address || is_of_entry ? word : std::string_view(".local");
+    result += is_argument ? std::string_view(".local") : word;
     done = at + word.size();
   }
   return result += body.substr(done);
@@ -188,10 +192,9 @@ std::string with_local_arguments(std::string_view body, const std::vector<std::s
 std::string with_bodies_of_calls(std::string_view entry, const function_texts& functions) {
   if (find_call(entry, 0) == std::string_view::npos) return std::string(entry);
   const std::size_t begin = entry.find('{') + 1;
-  const function_text own(entry);
   expansion calls(functions);
   const std::string body = calls.expanded(entry.substr(begin));
-  return std::string(entry.substr(0, begin)) + "\n" + calls.registers() + with_local_arguments(body, own.parameters);
+  return std::string(entry.substr(0, begin)) + "\n" + calls.registers() + with_local_arguments(body);
 }
 
 }  // namespace tenon_test::ptx

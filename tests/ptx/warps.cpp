@@ -209,8 +209,8 @@ std::string call_of(const std::string& function, const std::string& from, const 
 TEST_CASE("functions are called, from functions and where lanes have parted, too", "[ptx]") {
   const device_array<std::uint32_t> out(words(64));
   const std::string body =
-      ".reg .b64 %p, %o; .reg .b32 %a, %d, %e; .reg .b32 %r<3>;\n"
-      "ld.param.u64 %p, [p0];\nmov.u32 %a, %tid.x;\nmov.u32 %r1, 1;\n" +
+      ".reg .b64 %p, %q, %o; .reg .b32 %a, %d, %e; .reg .b32 %r<3>;\n"
+      "mov.b64 %q, p0;\nld.param.u64 %p, [%q];\nmov.u32 %a, %tid.x;\nmov.u32 %r1, 1;\n" +
       call_of("more_than_twice", "%a", "%d") + call_of("more_than_twice", "%d", "%e") +
       "add.u32 %e, %e, %r1;\nmad.wide.u32 %o, %a, 4, %p;\nst.global.u32 [%o], %e;";
   run_body(body, {out.address()}, {.threads = 64}, functions);
