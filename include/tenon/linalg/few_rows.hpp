@@ -18,6 +18,16 @@ template <index N, index Columns>
 inline constexpr bool has_few_rows<known_extent<N>, known_extent<Columns>> =
     !compiled_by_nvcc && N <= 3 && Columns <= 4;
 
+/// Copies a matrix, as `load_matrix` does.
+template <class From, class T, index N, index Columns>
+TENON_INLINE void load_few_rows(const matrix_elements<From>& from, T* to, known_extent<N>, known_extent<Columns>) {
+  for_each_index<N>([&](auto row) __attribute__((always_inline)) {
+    for_each_index<Columns>([&](auto column) __attribute__((always_inline)) {
+      to[row.value * Columns + column.value] = from(row.value, column.value);
+    });
+  });
+}
+
 /// Where `condition`, two rows change places.
 template <index Count, class T>
 TENON_INLINE void exchange_where(bool condition, T* one, T* other) {

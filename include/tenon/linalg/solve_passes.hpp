@@ -76,8 +76,13 @@ struct solve_pass {
   template <bool Divides = false>
   TENON_HOST_DEVICE TENON_INLINE index solve_in(index number, T* work, system_kind way) const {
     T* const side = work + n * n;
-    load_matrix(a[number], work, n, n);
-    load_matrix(b[number], side, n, columns);
+    if constexpr (has_few_rows<Extent, Columns>) {
+      load_few_rows(a[number], work, n, n);
+      load_few_rows(b[number], side, n, columns);
+    } else {
+      load_matrix(a[number], work, n, n);
+      load_matrix(b[number], side, n, columns);
+    }
     const index failed = solve_loaded<Divides>(work, side, way);
     if (failed < 0) store_matrix(side, x[number], n, columns);
     return failed;
