@@ -32,7 +32,7 @@ struct exponential_generator {
 };
 
 /// Exponential numbers, of the mean 1 / rate, those of float and double above 0. They are a pure function of `seed` and
-/// position, with the same bits everywhere. `argmax(weights / exponential<double>(...), axis<-1>)` chooses a position
+/// position, with the same bits everywhere. `argmax(weights / exponential<double>(...), drop<-1>)` chooses a position
 /// by weights.
 /// accuracy  those of double reach 44 / rate; others are drawn in float and reach 22 / rate
 /// throws    error for a rate that is not above 0, or that has no finite inverse, or is infinite
