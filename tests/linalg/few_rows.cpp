@@ -9,7 +9,7 @@ namespace {
 using tenon::known_extent;
 namespace detail = tenon::detail;
 
-/// Solves by both ways, and compares all bits.
+/// Solves by both ways, and compares what they give.
 template <bool Divides, tenon::index N, tenon::index Columns, class T>
 void check_few_rows(const T (&matrix)[N * N], const T (&right)[N * Columns], tenon::index expected) {
   T a[N * N], b[N * Columns], c[N * N], d[N * Columns];
