@@ -268,6 +268,41 @@ TEMPLATE_LIST_TEST_CASE("extents of zero compute nothing", "[evaluate]", tenon_t
   CHECK(numbers_of(tenon::matmul(none, counting<float, TestType>(rank<2>(4, 3)))).empty());
 }
 
+TEMPLATE_LIST_TEST_CASE("a tensor without axes is made of a number, and is one", "[evaluate]", tenon_test::spaces) {
+  using number = tenon::tensor<double, shape<>, TestType>;
+  number scale = 0.5, other(3), braced{2.0f};
+  CHECK(static_cast<double>(scale) == 0.5);
+  scale += 1, scale *= other;
+  scale -= braced;
+  const double found = scale;
+  CHECK(found == 2.5);
+  CHECK(static_cast<double>(scale.view()) == 2.5);
+  tenon::tensor<double, rank<1>, TestType> x({3});
+  x = 2.0;
+  x = x * scale + other;
+  CHECK(static_cast<double>(tenon::sum(x)) == 24);
+  CHECK(std::max(1.0, static_cast<double>(scale)) == 2.5);
+  CHECK((scale > 1.0 && other == 3.0));
+  const tenon::tensor<tenon::half, shape<>, TestType> quarter = 0.25;
+  CHECK(static_cast<float>(quarter) == 0.25f);
+}
+
+TEST_CASE("which overload a tensor without axes chooses", "[evaluate]") {
+  struct overloads {
+    static int of(double) { return 1; }
+    static int of(const tenon::tensor<double, shape<>>&) { return 2; }
+  };
+  const tenon::tensor<double, shape<>> scale = 0.5;
+  CHECK(overloads::of(0.5) == 1);
+  CHECK(overloads::of(scale) == 2);
+  const tenon::tensor<tenon::index, shape<>> last = 2;
+  const tenon::tensor<int, rank<1>> x = {5, 6, 7};
+  CHECK(x[last] == 7);
+  CHECK_THROWS_AS((tenon::tensor<std::int8_t, shape<>>(200)), tenon::dtype_error);
+  constexpr tenon::tensor<double, shape<>> known = 0.25;
+  STATIC_REQUIRE(static_cast<double>(known) == 0.25);
+}
+
 TEMPLATE_LIST_TEST_CASE("elements convert to the destination's type", "[evaluate]", tenon_test::spaces) {
   const auto x = tensor_of<TestType, float>(rank<1>(4), {-1.75f, 0.5f, 2.25f, 300.0f});
   tenon::tensor<std::int32_t, rank<1>, TestType> whole({4});

@@ -10,6 +10,7 @@
 
 #include <tenon/algorithms.hpp>
 #include <tenon/expr/random.hpp>
+#include <tenon/expr/random_exponential.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/grad/jvp.hpp>
 #include <tenon/grad/traced_functions.hpp>

@@ -213,6 +213,25 @@ TEST_CASE("numbers do not turn into tensors by themselves", "[tensor]") {
   STATIC_REQUIRE(!std::is_convertible_v<float, matrix>);
 }
 
+TEST_CASE("a tensor without axes is a number, in every space", "[tensor]") {
+  tensor<double, shape<>> scale;
+  scale() = 0.75;
+  const double implicit = scale;
+  CHECK(implicit == 0.75);
+  CHECK(static_cast<double>(scale.view()) == 0.75);
+  CHECK(static_cast<int>(std::as_const(scale)) == 0);
+  CHECK(static_cast<double>(scale.to<unreachable>()) == 0.75);
+  CHECK(static_cast<double>(scale.to<unreachable>().view()) == 0.75);
+  tensor<tenon::half, shape<>> short_scale;
+  short_scale() = tenon::half(0.5f);
+  const float widened = short_scale, of_view = short_scale.view();
+  CHECK(widened == 0.5f);
+  CHECK(of_view == 0.5f);
+  STATIC_REQUIRE(std::is_convertible_v<tensor<bool, shape<>>, bool>);
+  STATIC_REQUIRE(!std::is_convertible_v<vector_type, float>);
+  STATIC_REQUIRE(!std::is_convertible_v<tenon::view<const float, rank<1>>, float>);
+}
+
 TEMPLATE_LIST_TEST_CASE("elements travel to every space and back", "[tensor]", tenon_test::spaces) {
   const tensor<int, shape<dyn, 3>> here({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto there = here.to<TestType>();

@@ -59,6 +59,13 @@ class tensor {
              (std::convertible_to<const Numbers&, detail::listed_value<T>> && ...))
   constexpr tensor(const Numbers&... values)
       : tensor(Shape(static_cast<index>(sizeof...(Numbers))), {detail::listed_value<T>(values).value...}) {}
+  /// `tensor<float, shape<>> scale = 0.7`: what has no axes is a number. It is set as by `scale = 0.7`.
+  template <dtype Number>
+    requires(rank == 0)
+  TENON_INLINE constexpr tensor(Number number) : tensor(Shape{}) {
+    using read = std::conditional_t<is_short_float<T> && std::is_same_v<Number, double>, float, Number>;
+    *this = static_cast<read>(number);
+  }
   /// `tensor<float, rank<2>> w = {{1, 2}, {3, 4}}`: a list for each axis.
   /// throws    shape_error where lists of one axis differ in length, or from a static extent
   constexpr tensor(const detail::nested_values<T, rank>& values)
@@ -227,6 +234,17 @@ class tensor {
   constexpr const T& operator()(Indices... indices) const TENON_LIFETIMEBOUND {
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return view()(indices...);
+  }
+  /// A number, for a tensor without axes, as a view's.
+  constexpr operator T() const
+    requires(rank == 0)
+  {
+    return view();
+  }
+  constexpr operator detail::widened<T>() const
+    requires(rank == 0 && is_short_float<T>)
+  {
+    return view();
   }
   /// Like that of a view; a temporary gives an expression that keeps it.
   template <class Position>

@@ -179,6 +179,23 @@ class view {
 #endif
     return data_[offset(position)];
   }
+  /// A number, for a view without axes. cost: where the host cannot read it, a copy, and a wait for what writes it
+  constexpr operator element() const
+    requires(rank == 0)
+  {
+    if constexpr (Space::host_accessible) {
+      return (*this)();
+    } else {
+      element number;
+      detail::copy_between_spaces<host, Space>(&number, data_, sizeof(element));
+      return number;
+    }
+  }
+  constexpr operator detail::widened<element>() const
+    requires(rank == 0 && is_short_float<element>)
+  {
+    return static_cast<element>(*this);
+  }
   /// The part at a position of the first axis, a view; of one axis, the element. `x[range(1, 3)]` are several of them.
   /// Negative positions count from the back.
   /// throws    index_error where a view begins outside the axis

@@ -37,7 +37,7 @@ TENON_HOST_DEVICE TENON_INLINE index factor_cholesky(T* a, Extent n) {
 }
 
 /// What the diagonal of a factor holds.
-enum class diagonal_kind { pivots, reciprocals, ones };
+enum class diagonal_kind : unsigned char { pivots, reciprocals, ones };
 
 /// Which elements of a factor a substitution reads, and how.
 struct substitution {

@@ -159,7 +159,7 @@ TENON_HOST_DEVICE TENON_INLINE index attempt_pass(const Pass& pass, index number
   const index failed = pass(number, work);
   if constexpr (requires { pass.divide(number, nullptr); }) {
     if (failed >= 0) [[unlikely]]
-      return pass.divide(number, Pass::known_work == 0 ? work : nullptr);
+      return Pass(pass).divide(number, Pass::known_work == 0 ? work : nullptr);  // a copy: `pass` stays in registers
   }
   return failed;
 }

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/linalg/elimination.hpp>
+#include <tenon/linalg/few_rows.hpp>
 #include <tenon/linalg/library_memory.hpp>
 #include <tenon/linalg/shapes.hpp>
 #include <tenon/linalg/small_inverse.hpp>
@@ -76,8 +76,13 @@ struct solve_pass {
   template <bool Divides = false>
   TENON_HOST_DEVICE TENON_INLINE index solve_in(index number, T* work, system_kind way) const {
     T* const side = work + n * n;
-    load_matrix(a[number], work, n, n);
-    load_matrix(b[number], side, n, columns);
+    if constexpr (has_few_rows<Extent, Columns>) {
+      load_few_rows(a[number], work, n, n);
+      load_few_rows(b[number], side, n, columns);
+    } else {
+      load_matrix(a[number], work, n, n);
+      load_matrix(b[number], side, n, columns);
+    }
     const index failed = solve_loaded<Divides>(work, side, way);
     if (failed < 0) store_matrix(side, x[number], n, columns);
     return failed;
@@ -101,6 +106,7 @@ struct solve_pass {
       substitute(work, side, n, columns, {false, false, diagonal_kind::reciprocals});
       return substitute(work, side, n, columns, {false, true, diagonal_kind::reciprocals});
     }
+    if constexpr (has_few_rows<Extent, Columns>) return solve_few_rows<Divides>(work, side, n, columns);
     index swaps = 0;
     const index failed = eliminate<Divides>(work, side, n, columns, swaps);
     return failed >= 0 ? failed : substitute<Divides>(work, side, n, columns, {.is_upper = true});
@@ -308,17 +314,22 @@ struct system_options {
 
 /// The pass of systems whose right sides have `Own` axes.
 template <int Own, class Target, class Left, class Right, class Extent, class Columns, int Batch>
-auto system_pass(const Target& target, const Left& left, const Right& right, Extent n, Columns columns,
-                 const array<index, Batch>& batch, const system_options& options) {
+TENON_INLINE auto system_pass(const Target& target, const Left& left, const Right& right, Extent n, Columns columns,
+                              const array<index, Batch>& batch, const system_options& options) {
   using element = typename Left::element;
   using from = matrix_batch<const element, Batch>;
   using to = matrix_batch<typename Target::element, Batch>;
-  from matrices = matrices_of<2>(left, batch);
+  solve_pass<element, Extent, Columns, from, from, to> pass{matrices_of<2>(left, batch),
+                                                            matrices_of<Own>(right, batch),
+                                                            matrices_of<Own>(target, batch),
+                                                            n,
+                                                            columns,
+                                                            options.kind,
+                                                            options.how};
   if (options.kind == system_kind::general && options.how.is_transposed) {
-    matrices = {matrices.data, batch, matrices.strides, n, n, matrices.column_stride, matrices.row_stride};
+    std::swap(pass.a.row_stride, pass.a.column_stride);
   }
-  return solve_pass<element, Extent, Columns, from, from, to>{
-      matrices, matrices_of<Own>(right, batch), matrices_of<Own>(target, batch), n, columns, options.kind, options.how};
+  return pass;
 }
 
 /// The columns of right sides as types know them.

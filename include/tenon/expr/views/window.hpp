@@ -93,5 +93,13 @@ auto windows(Operand&& operand, index step) {
                 "tenon: windows have at least 1 row and 1 column");
   return windows(std::forward<Operand>(operand), axis<-2, -1>, shape<Height, Width>{}, {{step, step}});
 }
+/// One length names no axis.
+template <index Length, tensor_operand Operand>
+auto windows(Operand&& operand, index step) {
+  static_assert(
+      must_hold<Operand>,
+      "tenon: windows<3, 3>(x, 1) slide over the last two axes; along one axis, windows(x, axis<0>, {3}, {1})");
+  return windows(std::forward<Operand>(operand), axis<-1>, shape<Length>{}, {{step}});
+}
 
 }  // namespace tenon
