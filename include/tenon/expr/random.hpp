@@ -16,9 +16,8 @@ namespace detail {
 
 /// The streams of one seed, so that draws of different kinds share no bits. A permutation counts in another word.
 namespace random_stream {
-inline constexpr std::uint32_t uniform = 0, truncated_normal = 2, bernoulli = 3, normal = 4, integer = 5,
-                               exponential = 6;
-inline constexpr std::uint32_t of_double = 16;  // added where doubles are drawn
+inline constexpr std::uint32_t uniform = 0, truncated_normal = 2, bernoulli = 3, normal = 4, integer = 5;
+inline constexpr std::uint32_t exponential = 6, of_double = 16;  // the last is added where doubles are drawn
 }  // namespace random_stream
 
 /// Doubles are drawn in double, all other elements in float.
