@@ -96,7 +96,9 @@ TEST_CASE("which layers are one statement", "[joined_layers]") {
 TEMPLATE_LIST_TEST_CASE("a pooled convolution of the host is one launch there and two more back", "[joined_layers]",
                         tenon_test::spaces) {
   constexpr int apart = std::is_same_v<TestType, tenon::host> ? 0 : 1;
-  auto net = nn::sequential(nn::conv2d<1, 2, 3, padded>{}, nn::relu{}, nn::max_pool2d<2>{}).template to<TestType>();
+  auto made = nn::sequential(nn::conv2d<1, 2, 3, padded>{}, nn::relu{}, nn::max_pool2d<2>{});
+  made.initialise(1);
+  auto net = made.template to<TestType>();
   using images = tenon::shape<dyn, 1, 6, 6>;
   nn::pass<decltype(net), images, TestType> pass(net);
   const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(images(2, 1, 6, 6), 1));
@@ -108,9 +110,10 @@ TEMPLATE_LIST_TEST_CASE("a pooled convolution of the host is one launch there an
     return launches.count();
   };
   CHECK(launches_of([&] { pass.forward(x.view()); }) == 1 + apart);
+  tenon::tensor<float, rank<4>, TestType> image(rank<4>(2, 2, 6, 6));
+  image = 1.0f;
   const int weight_and_bias = launches_of([&] {
     auto& layer = tenon::get<0>(net.layers);
-    const tenon::tensor<float, rank<4>, TestType> image(rank<4>(2, 2, 6, 6));
     layer.backward(x.view(), image, image, nn::not_wanted{});
   });
   // the gradient as it is given, relu's slope, squares of zeros
