@@ -93,6 +93,8 @@ void copy_strided(T* to, const T* from, index stride, index count) {
     std::memcpy(&bits, from, sizeof(bits));
     const auto lanes = broadcast<detail::bits_of<T>, width>(bits);
     for (; i + width <= count; i += width) std::memcpy(static_cast<void*>(to + i), &lanes, sizeof(lanes));
+    std::memcpy(static_cast<void*>(to + count - width), &lanes, sizeof(lanes));  // overlaps what is there
+    return;
   }
   if (stride == 2) {
     for (; i + width <= count; i += width) {
@@ -160,7 +162,7 @@ void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
       return copy_matrix(to + half * matrix.to_stride, from + half, part);
     }
   }
-  if (matrix.row_stride == 1 && matrix.columns >= width && matrix.rows >= width) {
+  if (matrix.row_stride == 1 && matrix.column_stride != 0 && matrix.columns >= width && matrix.rows >= width) {
     return detail::copy_squares<width>(to, matrix.to_stride, from, matrix.column_stride, matrix.rows, matrix.columns,
                                        matrix.streaming);
   }
