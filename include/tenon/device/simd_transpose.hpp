@@ -142,6 +142,23 @@ void copy_narrow(T* to, const T* from, const copied_matrix& matrix) {
   }
 }
 
+/// Rows of one element again and again, shorter than a pack: each is written as a whole pack, whose end the next one
+/// overwrites.
+template <int Width, class T>
+void fill_narrow(T* to, const T* from, const copied_matrix& matrix) {
+  const index columns = matrix.columns, count = matrix.rows * columns;
+  index row = 0;
+  for (; row * columns + Width <= count; ++row) {
+    bits_of<T> bits;
+    std::memcpy(&bits, from + row * matrix.row_stride, sizeof(bits));
+    const auto lanes = broadcast<bits_of<T>, Width>(bits);
+    std::memcpy(static_cast<void*>(to + row * columns), &lanes, sizeof(lanes));
+  }
+  for (; row < matrix.rows; ++row) {
+    for (index column = 0; column < columns; ++column) to[row * columns + column] = from[row * matrix.row_stride];
+  }
+}
+
 }  // namespace detail
 #endif
 
@@ -176,6 +193,11 @@ void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
     }
     return;
   }
+#if !defined(__CUDACC__)
+  if (matrix.column_stride == 0 && matrix.columns < width && matrix.to_stride == matrix.columns) {
+    return detail::fill_narrow<width>(to, from, matrix);
+  }
+#endif
   if (matrix.columns < native_width<T>) {  // rows are too short for loops of their own
     for (index column = 0; column < matrix.columns; ++column) {
       for (index row = 0; row < matrix.rows; ++row) {
