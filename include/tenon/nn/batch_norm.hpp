@@ -1,5 +1,5 @@
 // tenon/nn/batch_norm.hpp: channels made standard over a whole batch, and over all batches when the network is used.
-// In training a first kernel takes mean and variance of the batch; the layer itself is x * slope + shift of each channel.
+// In training a first kernel takes mean and variance of the batch; the layer is x * slope + shift of each channel.
 // Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
