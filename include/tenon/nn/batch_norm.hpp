@@ -34,6 +34,7 @@ struct batch_norm_options {
 /// (x - mean) / sqrt(variance + epsilon) of each channel of [batch, Channels, ...], times weight plus bias. In training
 /// with the statistics of the batch, which move the running ones; else with these.
 /// parameters  weight, bias [Channels]; buffers running_mean, running_var, num_batches_tracked
+/// accuracy    computed as x * slope + shift: errors grow with |mean| / deviation, as those of x itself do
 /// throws      shape_error in training for one value a channel
 /// source      Ioffe, Szegedy 2015: Batch normalization; PyTorch: the running variance is the unbiased one
 template <index Channels = dyn, affine Affine = affine::both, memory_space Space = host, dtype T = float>
@@ -105,7 +106,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
     return input;
   }
 
-  /// Takes the statistics for the next `forward`, and moves the running ones in training.
+  /// Takes statistics, weight and bias for the next `forward`, and moves the running statistics in training.
   /// cost      kernels over rows of channels; for statistics of a batch one more over the input
   template <class Input>
   void prepare(const Input& input) {
