@@ -145,17 +145,22 @@ void copy_narrow(T* to, const T* from, const copied_matrix& matrix) {
 /// Rows of one element again and again, shorter than a pack: each is written as a whole pack, whose end the next one
 /// overwrites.
 template <int Width, class T>
-void fill_narrow(T* to, const T* from, const copied_matrix& matrix) {
+[[gnu::noinline]] void fill_narrow(T* to, const T* from, const copied_matrix& matrix) {
   const index columns = matrix.columns, count = matrix.rows * columns;
   index row = 0;
-  for (; row * columns + Width <= count; ++row) {
+  const auto lanes = [&] {
     bits_of<T> bits;
     std::memcpy(&bits, from + row * matrix.row_stride, sizeof(bits));
-    const auto lanes = broadcast<bits_of<T>, Width>(bits);
-    std::memcpy(static_cast<void*>(to + row * columns), &lanes, sizeof(lanes));
+    return broadcast<bits_of<T>, Width>(bits);
+  };
+  for (; row * columns + Width <= count; ++row) {
+    const auto whole = lanes();
+    std::memcpy(static_cast<void*>(to + row * columns), &whole, sizeof(whole));
   }
   for (; row < matrix.rows; ++row) {
-    for (index column = 0; column < columns; ++column) to[row * columns + column] = from[row * matrix.row_stride];
+    const auto part = lanes();
+    const auto room = static_cast<std::size_t>(count - row * columns) * sizeof(T);
+    std::memcpy(static_cast<void*>(to + row * columns), &part, room);
   }
 }
 
