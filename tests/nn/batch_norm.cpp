@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/nn/batch_norm.hpp>
 
+#include <algorithm>
+
 #include "nn/passes.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
@@ -29,6 +31,33 @@ TEMPLATE_LIST_TEST_CASE("running statistics follow those of batches", "[batch_no
   const double running = std::sqrt(0.9 + 0.1 * 14 / 3 + 1e-5);
   CHECK(std::fabs(numbers_of(layer.forward(x))[0] - (1 - 0.3) / running) < 1e-5);
   CHECK(layer.num_batches_tracked == 1);
+}
+
+TEST_CASE("each channel is scaled and shifted by its own numbers", "[batch_norm]") {
+  nn::batch_norm<> layer(3);
+  layer.initialise(0);
+  layer.weight = {tenon::tensor<float, rank<1>>{2, -1, 0.5f}, tenon::zeros<float>({3})};
+  layer.bias = {tenon::tensor<float, rank<1>>{0.25f, 3, -4}, tenon::zeros<float>({3})};
+  layer.running_mean = tenon::tensor<float, rank<1>>{1, -2, 100};
+  layer.running_var = tenon::tensor<float, rank<1>>{4, 0.25f, 9};
+  layer.is_training = false;
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>({5, 3, 3, 3}, 2, -1, 1));
+  const auto differs = [&] {  // the channels are axis 1, of 9 elements each
+    layer.prepare(x);
+    const auto y = numbers_of(layer.forward(x)), from = numbers_of(x);
+    const auto mean = numbers_of(layer.running_mean), variance = numbers_of(layer.running_var);
+    const auto weight = numbers_of(layer.weight.value), bias = numbers_of(layer.bias.value);
+    double most = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const std::size_t channel = i / 9 % 3;
+      const double standard = (from[i] - mean[channel]) / std::sqrt(variance[channel] + 1e-5);
+      most = std::max(most, std::fabs(y[i] - (standard * weight[channel] + bias[channel])));
+    }
+    return most;
+  };
+  CHECK(differs() < 2e-5);
+  layer.weight = {tenon::tensor<float, rank<1>>{1, 2, 3}, tenon::zeros<float>({3})};  // the next call sees it
+  CHECK(differs() < 2e-5);
 }
 
 TEST_CASE("without a momentum running statistics are the mean of all batches", "[batch_norm]") {

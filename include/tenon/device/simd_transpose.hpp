@@ -93,6 +93,8 @@ void copy_strided(T* to, const T* from, index stride, index count) {
     std::memcpy(&bits, from, sizeof(bits));
     const auto lanes = broadcast<detail::bits_of<T>, width>(bits);
     for (; i + width <= count; i += width) std::memcpy(static_cast<void*>(to + i), &lanes, sizeof(lanes));
+    std::memcpy(static_cast<void*>(to + count - width), &lanes, sizeof(lanes));  // overlaps what is there
+    return;
   }
   if (stride == 2) {
     for (; i + width <= count; i += width) {
@@ -140,6 +142,28 @@ void copy_narrow(T* to, const T* from, const copied_matrix& matrix) {
   }
 }
 
+/// Rows of one element again and again, shorter than a pack: each is written as a whole pack, whose end the next one
+/// overwrites.
+template <int Width, class T>
+[[gnu::noinline]] void fill_narrow(T* to, const T* from, const copied_matrix& matrix) {
+  const index columns = matrix.columns, count = matrix.rows * columns;
+  index row = 0;
+  const auto lanes = [&] {
+    bits_of<T> bits;
+    std::memcpy(&bits, from + row * matrix.row_stride, sizeof(bits));
+    return broadcast<bits_of<T>, Width>(bits);
+  };
+  for (; row * columns + Width <= count; ++row) {
+    const auto whole = lanes();
+    std::memcpy(static_cast<void*>(to + row * columns), &whole, sizeof(whole));
+  }
+  for (; row < matrix.rows; ++row) {
+    const auto part = lanes();
+    const auto room = static_cast<std::size_t>(count - row * columns) * sizeof(T);
+    std::memcpy(static_cast<void*>(to + row * columns), &part, room);
+  }
+}
+
 }  // namespace detail
 #endif
 
@@ -160,7 +184,7 @@ void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
       return copy_matrix(to + half * matrix.to_stride, from + half, part);
     }
   }
-  if (matrix.row_stride == 1 && matrix.columns >= width && matrix.rows >= width) {
+  if (matrix.row_stride == 1 && matrix.column_stride != 0 && matrix.columns >= width && matrix.rows >= width) {
     return detail::copy_squares<width>(to, matrix.to_stride, from, matrix.column_stride, matrix.rows, matrix.columns,
                                        matrix.streaming);
   }
@@ -174,6 +198,11 @@ void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
     }
     return;
   }
+#if !defined(__CUDACC__)
+  if (matrix.column_stride == 0 && matrix.columns < width && matrix.to_stride == matrix.columns) {
+    return detail::fill_narrow<width>(to, from, matrix);
+  }
+#endif
   if (matrix.columns < native_width<T>) {  // rows are too short for loops of their own
     for (index column = 0; column < matrix.columns; ++column) {
       for (index row = 0; row < matrix.rows; ++row) {

@@ -10,6 +10,7 @@
 namespace tenon::detail {
 
 inline constexpr index pointwise_chunk = 4096;   // elements of a tile that is copied: the first cache holds it
+inline constexpr index joined_chunk = 1024;      // of short rows that are one: it holds copies of several sources
 inline constexpr index pointwise_grain = 16384;  // of any other; for fewer, a second thread costs more than it saves
 inline constexpr index across_rows = 256;        // of a tile, along an operand that lies across the loop
 inline constexpr index across_columns = 64;      // of such a tile, along the loop
@@ -146,7 +147,7 @@ struct tile_grid {
         across(axis_across(statement)),
         is_one_row(across < 0 && joins_rows(statement)) {
     if (across < 0) {
-      const index chunk = is_one_row || copies(statement) ? pointwise_chunk : pointwise_grain;
+      const index chunk = is_one_row ? joined_chunk : copies(statement) ? pointwise_chunk : pointwise_grain;
       across = statement.copies_at_once() ? longest_before_last() : Rank - 2;
       columns = clamp_to_extent(chunk, extents[Rank - 1]);
       rows = chunk / columns;

@@ -1,5 +1,5 @@
 // tenon/nn/batch_norm.hpp: channels made standard over a whole batch, and over all batches when the network is used.
-// In training a first kernel takes mean and variance of the batch; the layer itself is one pointwise expression.
+// In training a first kernel takes mean and variance of the batch; the layer is x * slope + shift of each channel.
 // Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -34,6 +34,7 @@ struct batch_norm_options {
 /// (x - mean) / sqrt(variance + epsilon) of each channel of [batch, Channels, ...], times weight plus bias. In training
 /// with the statistics of the batch, which move the running ones; else with these.
 /// parameters  weight, bias [Channels]; buffers running_mean, running_var, num_batches_tracked
+/// accuracy    computed as x * slope + shift: errors grow with |mean| / deviation, as those of x itself do
 /// throws      shape_error in training for one value a channel
 /// source      Ioffe, Szegedy 2015: Batch normalization; PyTorch: the running variance is the unbiased one
 template <index Channels = dyn, affine Affine = affine::both, memory_space Space = host, dtype T = float>
@@ -105,7 +106,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
     return input;
   }
 
-  /// Takes the statistics for the next `forward`, and moves the running ones in training.
+  /// Takes statistics, weight and bias for the next `forward`, and moves the running statistics in training.
   /// cost      kernels over rows of channels; for statistics of a batch one more over the input
   template <class Input>
   void prepare(const Input& input) {
@@ -113,26 +114,23 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
     call_memory& memory = in_use();
     const rank<1> channels(extents.extent(0));
     memory.uses_running = !is_training && options.track_statistics;
-    const auto means = memory.mean.resize(channels), scales = memory.scale.resize(channels);
-    if (memory.uses_running) {
-      evaluate(assign(means, in_order(running_mean)), assign(scales, rsqrt(in_order(running_var) + options.epsilon)));
-      return;
-    }
+    if (memory.uses_running) return make_slopes(memory, in_order(running_mean), in_order(running_var));
+    const auto means = memory.mean.resize(channels), variances = memory.variance.resize(channels);
     const index count = values_per_channel(input);
     if (is_training && count < 2) {
       throw shape_error(compose_text("batch_norm: ", count,
                                      " values a channel, expected at least 2 in training (input ",
                                      input.shape().to_array(), ")"));
     }
-    const auto variances = memory.variance.resize(channels);
     detail::without_channels<Input::shape_type::rank>(
         [&](auto axes) { evaluate(assign(means, mean(input, axes)), assign(variances, variance(input, axes))); });
-    scales = rsqrt(variances + options.epsilon);
+    make_slopes(memory, means, variances);
     if (is_training && options.track_statistics && !tenon::detail::are_passes_repeated()) move_running(count);
   }
-  /// What the gradients of a batch need: how it was made standard.
+  /// What is done to the channels of a batch, which its gradients need, too.
   struct call_memory {
-    buffer<T, rank<1>, Space> mean, scale, variance;  // the scale is 1 / deviation
+    buffer<T, rank<1>, Space> mean, variance, scale;  // the scale is 1 / deviation
+    buffer<T, rank<1>, Space> slope, shift;           // the output is x * slope + shift; without a weight, x * scale
     bool uses_running = false;
   };
   /// The memory of a call in place of the layer's own, while the result lives.
@@ -147,9 +145,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   template <class Input>
   auto forward(const Input& input) const {
     constexpr int rank = Input::shape_type::rank;
-    if constexpr (Affine == affine::none) return standard(input);
-    else
-      return standard(input) * over_channels<rank>(in_order(weight.value)) + over_channels<rank>(in_order(bias.value));
+    return as_node(input) * over_channels<rank>(slopes()) + over_channels<rank>(in_use().shift.current());
   }
 
   /// Leaves the gradients of weight and bias and writes that of the input.
@@ -164,11 +160,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
                assign(sum_of_products, sum(gradient * standard(input), axes)));
     });
     if constexpr (is_wanted<Destination>) {
-      const auto scale = over_channels<rank>(in_use().scale.current());
-      const auto slope = [&] {
-        if constexpr (Affine == affine::none) return scale;
-        else return scale * over_channels<rank>(in_order(weight.value));
-      }();
+      const auto slope = over_channels<rank>(slopes());
       if (in_use().uses_running) {
         destination = gradient * slope;
       } else {
@@ -198,6 +190,29 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   template <class Input>
   index values_per_channel(const Input& input) const {
     return input.shape().count() / extents.extent(0);
+  }
+  auto slopes() const { return Affine == affine::none ? in_use().scale.current() : in_use().slope.current(); }
+  /// Keeps the means of the channels, and what follows from them and the variances: one kernel on a device, short
+  /// statements on the host, which run sooner than one with several results.
+  void make_slopes(call_memory& memory, view<const T, rank<1>, Space> means, view<const T, rank<1>, Space> variances) {
+    const rank<1> channels = means.shape();
+    const auto centres = memory.mean.resize(channels), scales = memory.scale.resize(channels);
+    const auto shifts = memory.shift.resize(channels);
+    const auto scale = rsqrt(variances + options.epsilon);
+    if constexpr (Affine == affine::none) {
+      evaluate(assign(centres, means), assign(scales, scale), assign(shifts, -means * scale));
+    } else {
+      const auto slopes = memory.slope.resize(channels);
+      const auto weights = in_order(std::as_const(weight.value)), biases = in_order(std::as_const(bias.value));
+      if constexpr (std::is_same_v<Space, host>) {
+        centres = means, scales = scale, slopes = scales * weights;
+        shifts = biases - means * slopes;
+      } else {
+        const auto slope = scale * weights;
+        evaluate(assign(centres, means), assign(scales, scale), assign(slopes, slope),
+                 assign(shifts, biases - means * slope));
+      }
+    }
   }
   template <class Input>
   auto standard(const Input& input) const {
