@@ -20,7 +20,7 @@ class noted_passes {
     if (!is_outermost_) return;  // the others note them, too
     noted().resize(first_);
     is_noting_ = false;
-    thread_kept<numbers>::put_back();
+    thread_kept<kept_numbers>::put_back();
   }
   noted_passes(const noted_passes&) = delete;
   noted_passes& operator=(const noted_passes&) = delete;
@@ -34,10 +34,10 @@ class noted_passes {
   friend class repeated_passes;
   friend std::uint64_t next_pass(std::uint64_t& count);
 
-  struct numbers {
+  struct kept_numbers {
     std::vector<std::uint64_t> all;
   };
-  static std::vector<std::uint64_t>& noted() { return thread_kept<numbers>::get().all; }
+  static std::vector<std::uint64_t>& noted() { return thread_kept<kept_numbers>::get().all; }
 
   std::size_t first_;
   bool is_outermost_;
