@@ -70,12 +70,12 @@ struct isclose_op {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE constexpr auto value(V x, V y) const {
     const auto difference = simd::abs(x - y);
-    using real = std::remove_const_t<decltype(difference)>;
-    const real allowed =
-        simd::constant_like<real>(within.absolute) + simd::constant_like<real>(within.relative) * simd::abs(y);
-    const auto is_near = (difference <= allowed) & (difference < simd::constant_like<real>(__builtin_huge_val()));
+    using distance = std::remove_const_t<decltype(difference)>;
+    const distance allowed =
+        simd::constant_like<distance>(within.absolute) + simd::constant_like<distance>(within.relative) * simd::abs(y);
+    const auto is_near = (difference <= allowed) & (difference < simd::constant_like<distance>(__builtin_huge_val()));
     const auto is_nan = x != x, other_is_nan = y != y;
-    const auto both_nan = is_nan & other_is_nan & (simd::constant_like<real>(within.equal_nan) != real{});
+    const auto both_nan = is_nan & other_is_nan & (simd::constant_like<distance>(within.equal_nan) != distance{});
     return (x == y) | is_near | both_nan;
   }
 };
