@@ -214,6 +214,11 @@ slot decoder::add_register(int bytes) {
   return made_here;
 }
 
+slot decoder::carry() {
+  if (carry_.is_there == 0) carry_ = add_register(4);
+  return carry_;
+}
+
 slot decoder::add_constant(std::uint64_t bits, int bytes) {
   const auto [known, is_new] = known_constants_.try_emplace({bits, bytes});
   if (!is_new) return known->second;
@@ -253,10 +258,10 @@ kernel decode(const entry_text& entry, module& of) {
     work counts_as;
   };
   static constexpr family families[] = {
-      {decode_integers, work::integers}, {decode_floats, work::floats},           {decode_compares, work::compares},
-      {decode_moves, work::moves},       {decode_conversions, work::conversions}, {decode_accesses, work::loads},
-      {decode_control, work::control},   {decode_shuffles, work::shuffles},       {decode_copies, work::copies},
-      {decode_matrices, work::matrices}, {decode_hopper, work::matrices}};
+      {decode_integers, work::integers}, {decode_carries, work::integers},  {decode_floats, work::floats},
+      {decode_compares, work::compares}, {decode_moves, work::moves},       {decode_conversions, work::conversions},
+      {decode_accesses, work::loads},    {decode_control, work::control},   {decode_shuffles, work::shuffles},
+      {decode_copies, work::copies},     {decode_matrices, work::matrices}, {decode_hopper, work::matrices}};
   kernel result;
   decoder d(result, entry, of);
   for (const statement& each : entry.statements) {

@@ -43,6 +43,8 @@ class decoder {
   void parameter_address(const operand& each);
   /// Registers for the handler's own use.
   slot add_register(int bytes);
+  /// The carry of each lane, which instructions hand on to the next.
+  slot carry();
   slot add_constant(std::uint64_t bits, int bytes);
   bool is_register(const operand& each) const;
   /// A label's place is known when all statements are read.
@@ -76,9 +78,11 @@ class decoder {
   std::map<std::string_view, std::uint32_t> labels_;
   std::vector<std::pair<std::size_t, std::string_view>> labels_used_;
   std::map<std::pair<std::uint64_t, int>, slot> known_constants_;
+  slot carry_;
 };
 
 bool decode_integers(decoder& d);
+bool decode_carries(decoder& d);
 bool decode_floats(decoder& d);
 bool decode_compares(decoder& d);
 bool decode_moves(decoder& d);

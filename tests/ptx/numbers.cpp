@@ -278,3 +278,31 @@ TEST_CASE("loads and stores extend and cut", "[ptx]") {
   CHECK(through("b8", "u8") == std::vector<s32>{254, 200, 112, 144});
   CHECK(through("b16", "s16") == std::vector<s32>{-2, 200, 4464, -4464});
 }
+
+TEST_CASE("carries go from word to word", "[ptx]") {
+  __extension__ typedef unsigned __int128 wide;
+  const auto [a, b] = integer_pairs<u64>();
+  const auto high_of = [&](const std::string& instructions) { return results_of<u64>(instructions, a, b); };
+  const std::string zero = ".reg .b64 %z, %low;\nmov.u64 %z, 0;\n";
+  const std::string words =
+      ".reg .b32 %a0, %a1, %b0, %b1, %d0, %d1;\nmov.b64 {%a0, %a1}, %a;\nmov.b64 {%b0, %b1}, %b;\n";
+  const auto sums = high_of(zero + "add.cc.u64 %low, %a, %b;\naddc.u64 %d, %z, %z;");
+  const auto borrowed = high_of(zero + "sub.cc.u64 %low, %a, %b;\nsubc.u64 %d, %z, %z;");
+  const auto product =
+      high_of(zero + "mul.lo.u64 %low, %a, %b;\nadd.cc.u64 %low, %low, %a;\nmadc.hi.u64 %d, %a, %b, %z;");
+  const auto of_words = high_of(words + "add.cc.u32 %d0, %a0, %b0;\naddc.u32 %d1, %a1, %b1;\nmov.b64 %d, {%d0, %d1};");
+  const auto chained = high_of(words +
+                               "mad.lo.cc.u32 %d0, %a0, %b0, %a1;\nmadc.hi.cc.u32 %d1, %a0, %b0, %b1;\n"
+                               "addc.u32 %d0, 0, 0;\nmov.b64 %d, {%d1, %d0};");
+  const auto low_word = [](u64 x) { return x & 0xffffffffu; };
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const wide left = a[i], right = b[i];
+    CHECK(sums[i] == static_cast<u64>((left + right) >> 64));
+    CHECK(borrowed[i] == (a[i] < b[i] ? ~u64{0} : 0));
+    CHECK(product[i] == static_cast<u64>((left * right + left) >> 64));
+    CHECK(of_words[i] == a[i] + b[i]);
+    const wide whole =
+        static_cast<wide>(low_word(a[i])) * low_word(b[i]) + (a[i] >> 32) + (static_cast<wide>(b[i] >> 32) << 32);
+    CHECK(chained[i] == static_cast<u64>(whole >> 32));
+  }
+}

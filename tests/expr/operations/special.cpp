@@ -26,14 +26,17 @@ std::vector<double> around_zero(double reach) {
 
 template <class T, class Space>
 void check_special() {
-  const auto check = [](const auto& operation, double (*reference)(double), double reach, double ulps) {
-    CHECK(unary_difference<T, Space>(operation, reference, around_zero(reach), ulps) == "");
-  };
-  check(tenon::erf, [](double x) { return std::erf(x); }, 6, 2);
   constexpr bool on_device = !std::is_same_v<Space, tenon::host> && !std::is_same_v<Space, tenon::emulated>;
-  check(tenon::erfc, [](double x) { return std::erfc(x); }, 10, on_device ? 5 : 2);  // what CUDA's function promises
-  check(tenon::gamma, [](double x) { return x < 0 && x == std::floor(x) ? nan_value : std::tgamma(x); }, 30, 4);
-  check(tenon::lgamma, [](double x) { return std::lgamma(x); }, 30, 4);
+  const auto check = [](const auto& operation, double (*reference)(double), const std::vector<double>& x, double ulps) {
+    CHECK(unary_difference<T, Space>(operation, reference, x, ulps) == "");
+  };
+  check(tenon::erf, [](double x) { return std::erf(x); }, around_zero(6), 2);
+  check(tenon::erfc, [](double x) { return std::erfc(x); }, around_zero(10), on_device ? 5 : 2);  // CUDA's promise
+  const std::vector<double> far = around_zero(30);
+  check(tenon::gamma, [](double x) { return x < 0 && x == std::floor(x) ? nan_value : std::tgamma(x); }, far, 4);
+  std::vector<double> promised = far;  // of CUDA's lgamma: not near its zeros between -24 and -2.25
+  if (on_device) std::erase_if(promised, [](double x) { return x > -24 && x < -2.25 && x != std::floor(x); });
+  check(tenon::lgamma, [](double x) { return std::lgamma(x); }, promised, on_device ? 6 : 4);
 }
 
 /// Digamma to 20 digits (Abramowitz and Stegun, table 6.1 and equations 6.3.2 to 6.3.7).
