@@ -108,24 +108,31 @@ template <class T, int Rank, class Cursor>
            })
 inline constexpr bool copies_runs<strided_target<T, Rank>, Cursor> = true;
 
+/// Calls `body(position)` for the first position of each row, in one launch that threads share.
+template <int Rank, class Body>
+void for_each_row(const array<index, Rank>& extents, const Body& body) {
+  const counted_launch counted("pointwise");
+  const index rows = count_between(extents, 0, Rank - 1);
+  parallel_for(rows, 1 + pointwise_grain / (extents[Rank - 1] + 16), [&](index first, index last) {
+    array<index, Rank> position{};
+    set_position(position, extents, 0, Rank - 1, first);
+    for (index row = first; row < last; ++row, advance_position(position, extents, 0, Rank - 1)) body(position);
+  });
+}
+
 /// Copies each row run by run, where its elements lie side by side on both sides: nothing of one row waits for the one
 /// before, as it does where a cursor in memory goes from row to row. Long rows that pass the caches are left to others.
 template <class T, int Rank, class Program>
 bool copy_runs(const array<index, Rank>& extents, const strided_target<T, Rank>& target, const Program& program) {
-  const index rows = count_between(extents, 0, Rank - 1), length = extents[Rank - 1];
+  const index length = extents[Rank - 1];
   const bool is_streamed = target.streaming && length * static_cast<index>(sizeof(T)) >= 4096;
   if (length < 2 || target.step() != 1 || is_streamed || !lies_in_runs(program.at(array<index, Rank>{}))) return false;
-  const counted_launch counted("pointwise");
-  parallel_for(rows, 1 + pointwise_grain / (length + 16), [&](index first, index last) {
-    array<index, Rank> position{};
-    set_position(position, extents, 0, Rank - 1, first);
-    for (index row = first; row < last; ++row, advance_position(position, extents, 0, Rank - 1)) {
-      const auto cursor = program.at(position);
-      T* const to = target.at(position);
-      for (index i = 0, end = 0; i < length; i = end) {
-        end = run_end(cursor, i, length);
-        std::copy_n(cursor.operand_from(i).data, end - i, to + i);
-      }
+  for_each_row(extents, [&](const array<index, Rank>& position) {
+    const auto cursor = program.at(position);
+    T* const to = target.at(position);
+    for (index i = 0, end = 0; i < length; i = end) {
+      end = run_end(cursor, i, length);
+      std::copy_n(cursor.operand_from(i).data, end - i, to + i);
     }
   });
   return true;
@@ -143,23 +150,18 @@ inline constexpr bool reads_runs<strided_target<T, Rank>, Cursor> = true;
 template <class T, int Rank, class Program>
 bool write_short_runs(const array<index, Rank>& extents, const strided_target<T, Rank>& target,
                       const Program& program) {
-  const index rows = count_between(extents, 0, Rank - 1), length = extents[Rank - 1];
+  const index length = extents[Rank - 1];
   if (length < 2 || length > joined_columns || target.step() != 1) return false;
   if (!lies_in_runs(program.at(array<index, Rank>{}))) return false;
-  const counted_launch counted("pointwise");
-  parallel_for(rows, 1 + pointwise_grain / (length + 16), [&](index first, index last) {
-    array<index, Rank> position{};
-    set_position(position, extents, 0, Rank - 1, first);
-    for (index row = first; row < last; ++row, advance_position(position, extents, 0, Rank - 1)) {
-      const auto cursor = program.at(position);
-      constexpr int width = write_width<T, decltype(cursor)>;
-      T* const to = target.at(position);
-      index i = 0;
-      for (; i + width <= length; i += width) {
-        simd::store<width>(to + i, cursor.template pack<width>(i, whole_access<reading::strided>{}, no_slots{}));
-      }
-      if (i < length) write_rest<reading::strided>(to, i, length, cursor, no_slots{});
+  for_each_row(extents, [&](const array<index, Rank>& position) {
+    const auto cursor = program.at(position);
+    constexpr int width = write_width<T, decltype(cursor)>;
+    T* const to = target.at(position);
+    index i = 0;
+    for (; i + width <= length; i += width) {
+      simd::store<width>(to + i, cursor.template pack<width>(i, whole_access<reading::strided>{}, no_slots{}));
     }
+    if (i < length) write_rest<reading::strided>(to, i, length, cursor, no_slots{});
   });
   return true;
 }

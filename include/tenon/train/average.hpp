@@ -63,9 +63,10 @@ class average {
   void update(Network& net) {
     static_assert(!averages_masters || must_hold<Weight, T>,
                   "tenon: of short floats the optimizer's own values are averaged: average.update(net, optimizer)");
-    static_assert(fits<Network> || must_hold<Network, Space, Weight>,
+    constexpr bool fits = detail::has_parameters_of<Network, Space, Weight>;
+    static_assert(fits || must_hold<Network, Space, Weight>,
                   "tenon: an average has the space and elements of its network: average<host, double> of doubles");
-    if constexpr (fits<Network>) kept_.step(net);
+    if constexpr (fits) kept_.step(net);
   }
   /// The same behind a step of the optimizer that moves `net`.
   /// throws    shape_error when it moves another network
@@ -89,9 +90,6 @@ class average {
 
  private:
   static constexpr bool averages_masters = !std::is_same_v<T, Weight>;
-
-  template <class Network>
-  static constexpr bool fits = detail::has_parameters_of<Network, Space, Weight>;
 
   optimizer<average_options, Space, T, Weight> kept_;
 };

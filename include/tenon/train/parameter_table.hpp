@@ -20,13 +20,14 @@ consteval void must_be_one_module() {
   static_assert(must_hold<Trained...>,
                 "tenon: an optimizer moves one network; several, and loose parameters, are members of one nn::module");
 }
-/// Whether the parameters of a network lie in `Space` and have elements of one of `Elements`, as far as it says so.
-template <class Network, class Space, class... Elements>
+/// Whether the parameters of a network lie in `Space`, and have elements of type `Weight` where it is given, as far as
+/// the network says so.
+template <class Network, class Space, class Weight = void>
 inline constexpr bool has_parameters_of = [] {
   using parameters = nn::parameters_of<Network>;
   if constexpr (requires { typename parameters::space; }) {
-    const bool is_one = sizeof...(Elements) == 0 || (std::is_same_v<typename parameters::element, Elements> || ...);
-    return is_one && std::is_same_v<typename parameters::space, Space>;
+    return std::is_same_v<typename parameters::space, Space> &&
+           (std::is_void_v<Weight> || std::is_same_v<typename parameters::element, Weight>);
   } else {
     return true;
   }
