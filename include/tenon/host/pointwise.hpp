@@ -116,7 +116,8 @@ void for_each_row(const array<index, Rank>& extents, const Body& body) {
   parallel_for(rows, 1 + pointwise_grain / (extents[Rank - 1] + 16), [&](index first, index last) {
     array<index, Rank> position{};
     set_position(position, extents, 0, Rank - 1, first);
-    for (index row = first; row < last; ++row, advance_position(position, extents, 0, Rank - 1)) body(position);
+    const Body own = body;  // what the loop reads is its own: stores cannot change it
+    for (index row = first; row < last; ++row, advance_position(position, extents, 0, Rank - 1)) own(position);
   });
 }
 
@@ -127,7 +128,7 @@ bool copy_runs(const array<index, Rank>& extents, const strided_target<T, Rank>&
   const index length = extents[Rank - 1];
   const bool is_streamed = target.streaming && length * static_cast<index>(sizeof(T)) >= 4096;
   if (length < 2 || target.step() != 1 || is_streamed || !lies_in_runs(program.at(array<index, Rank>{}))) return false;
-  for_each_row(extents, [&](const array<index, Rank>& position) {
+  for_each_row(extents, [=](const array<index, Rank>& position) __attribute__((always_inline)) {
     const auto cursor = program.at(position);
     T* const to = target.at(position);
     for (index i = 0, end = 0; i < length; i = end) {
@@ -153,7 +154,7 @@ bool write_short_runs(const array<index, Rank>& extents, const strided_target<T,
   const index length = extents[Rank - 1];
   if (length < 2 || length > joined_columns || target.step() != 1) return false;
   if (!lies_in_runs(program.at(array<index, Rank>{}))) return false;
-  for_each_row(extents, [&](const array<index, Rank>& position) {
+  for_each_row(extents, [=](const array<index, Rank>& position) __attribute__((always_inline)) {
     const auto cursor = program.at(position);
     constexpr int width = write_width<T, decltype(cursor)>;
     T* const to = target.at(position);
