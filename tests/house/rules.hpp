@@ -25,7 +25,7 @@ inline constexpr std::size_t most_lines = 400, most_columns = 120, most_includes
 struct budget {
   std::string header;
   std::size_t most_headers, most_lines, longest_chain;
-  words apart;  ///< rooms that it never reaches
+  words apart;  ///< rooms and headers of std that it never reaches
 };
 
 /// The tables of docs/house.md.
@@ -320,6 +320,10 @@ class inspection {
       const auto text = tree_.find("include/tenon/" + each);
       if (text != tree_.end()) lines += split_lines(text->second).size();
       if (std::count(most.apart.begin(), most.apart.end(), room_of(each)) != 0) complain(path, 0, "reaches " + each);
+      for (const std::string& name : standard_includes_[each]) {
+        if (std::count(most.apart.begin(), most.apart.end(), "`<" + name + ">`") == 0) continue;
+        complain(path, 0, "reaches <" + name + "> by way of " + each);
+      }
     }
     compare(path, brought.size(), most.most_headers, "headers");
     compare(path, lines, most.most_lines, "lines");

@@ -1,5 +1,5 @@
 # The preset test-ptx-all: every test file that the preset `cuda` compiles, the algorithms that CUB does, golden
-# cases, and a short epoch of examples/mnist, executed as PTX.
+# cases, and a short epoch of examples/mnist, executed as PTX. Conformance cases come from examples/onnx.
 # SPDX-License-Identifier: Apache-2.0
 
 # A program of sources that nvcc compiles as PTX, on the machine.

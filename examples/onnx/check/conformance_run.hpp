@@ -9,6 +9,9 @@
 #include <tenon/tenon.hpp>
 #include <tenon/train/checkpoint.hpp>
 #include <vector>
+#if defined(__CUDACC__)
+#include <tenon/algorithms/cuda.hpp>
+#endif
 
 /// Where networks live.
 #if defined(TENON_CONFORMANCE_SPACE)

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <tenon/device/device_guard.hpp>
 #include <utility>
 #include <vector>
@@ -23,7 +22,7 @@ class captured_work {
   captured_work(const captured_work&) = delete;
   captured_work& operator=(const captured_work&) = delete;
   ~captured_work() {
-    workspace.reset();
+    if (workspace != nullptr) free_workspace(workspace);
     if (launch_number != nullptr) release_(launch_number, sizeof *launch_number);
     for (const block& each : kept_) release_(each.memory, each.bytes);
   }
@@ -53,13 +52,14 @@ class captured_work {
     used.push_back(address);
   }
 
-  const stream_id outer;                   ///< the thread's stream around the capture: memory is allocated there
-  std::shared_ptr<void> workspace{};       ///< the workspace of its kernels
-  std::vector<const void*> used{};         ///< addresses that a launch reads or writes
-  std::vector<const void*> host_memory{};  ///< page-locked blocks that it reads or writes
-  std::int64_t kernels = 0;                ///< how many kernels it starts
-  std::uint64_t* launch_number = nullptr;  ///< where its kernels read which launch runs; null where none does
-  std::uint64_t launches = 0;              ///< how many launches wrote their number there
+  const stream_id outer;                    ///< the thread's stream around the capture: memory is allocated there
+  void* workspace = nullptr;                ///< the workspace of its kernels
+  void (*free_workspace)(void*) = nullptr;  ///< destroys it
+  std::vector<const void*> used{};          ///< addresses that a launch reads or writes
+  std::vector<const void*> host_memory{};   ///< page-locked blocks that it reads or writes
+  std::int64_t kernels = 0;                 ///< how many kernels it starts
+  std::uint64_t* launch_number = nullptr;   ///< where its kernels read which launch runs; null where none does
+  std::uint64_t launches = 0;               ///< how many launches wrote their number there
   void (*before_launch)(captured_work&) = nullptr;  ///< what each launch runs first
   bool hands_out = true;                            ///< whether what was freed serves again
 

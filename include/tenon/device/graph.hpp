@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <tenon/device/captured.hpp>
 #include <tenon/device/cuda_memory.hpp>
 #include <tenon/device/launch_count.hpp>

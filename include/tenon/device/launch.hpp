@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <tenon/base/error.hpp>
 #include <tenon/device/captured.hpp>
 #include <tenon/device/cuda.hpp>
@@ -14,6 +13,9 @@
 #include <tenon/device/profiler_range.hpp>
 #include <tenon/device/recent_launches.hpp>
 #include <utility>
+#if defined(__CUDACC__)
+#include <map>
+#endif
 
 namespace tenon {
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <tenon/device/stream.hpp>
 
 namespace tenon {
@@ -65,7 +64,11 @@ inline double measure_device_copy() {
       static_cast<std::size_t>(bytes_beyond_caches(properties_of(current_cuda_device()).second_level_cache_bytes));
   void* memory = nullptr;
   check_cuda("cudaMalloc", cudaMalloc(&memory, 2 * bytes));
-  const std::unique_ptr<void, cudaError_t (*)(void*)> owner(memory, &cudaFree);
+  struct owner {
+    void* memory;
+    ~owner() { cudaFree(memory); }
+  };
+  const owner own{memory};
   double best = 0;
   for (int i = 0; i <= copy_repetitions; ++i) {
     const std::uint64_t start = mark_stream();

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <tenon/base/array.hpp>
+#include <tenon/base/owned_array.hpp>
 #include <tenon/base/thread_kept.hpp>
 #include <tenon/device/sanitizer.hpp>
 #include <vector>
@@ -48,7 +48,7 @@ class scratch_memory {
   scratch_line* take(std::size_t lines) {
     const std::size_t apart = lines + (address_sanitized ? 1 : 0);
     if (!has_room(apart)) find_room(apart);
-    scratch_line* const place = blocks_[end_.block].lines.get() + end_.used;
+    scratch_line* const place = blocks_[end_.block].lines.data() + end_.used;
     end_.used += apart, end_.taken += apart;
     if (end_.taken > most_taken_) most_taken_ = end_.taken;
     allow_access(place, lines * sizeof(scratch_line));
@@ -58,7 +58,7 @@ class scratch_memory {
  private:
   static constexpr std::size_t least_lines = 1024;
   struct block {
-    std::unique_ptr<scratch_line[]> lines;
+    owned_array<scratch_line> lines;
     std::size_t count;
   };
 
@@ -70,7 +70,7 @@ class scratch_memory {
     while (end_.block < blocks_.size() && !has_room(lines)) ++end_.block, end_.used = 0;
     if (end_.block < blocks_.size()) return;
     const std::size_t all = end_.taken + lines, count = all < least_lines ? least_lines : all;
-    blocks_.push_back({std::unique_ptr<scratch_line[]>(new scratch_line[count]), count});
+    blocks_.push_back({owned_array<scratch_line>(count), count});
     forbid(blocks_.size() - 1, 0);
   }
   [[gnu::noinline, gnu::cold]] void free_first() {
@@ -78,7 +78,7 @@ class scratch_memory {
   }
   void forbid(std::size_t number, std::size_t first) const {
     const block& own = blocks_[number];
-    forbid_access(own.lines.get() + first, (own.count - first) * sizeof(scratch_line));
+    forbid_access(own.lines.data() + first, (own.count - first) * sizeof(scratch_line));
   }
 
   std::vector<block> blocks_;

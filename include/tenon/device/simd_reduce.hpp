@@ -42,6 +42,17 @@ TENON_INLINE lane_of<V> reduce(const V& lanes, Combine combine) {
   }
 }
 
+/// The sum of all lanes.
+template <class V>
+TENON_INLINE lane_of<V> sum(const V& lanes) {
+  return reduce(lanes, [](auto left, auto right) { return left + right; });
+}
+/// Whether a lane has a bit that is set: lanes of comparisons have all or none.
+template <class V>
+TENON_INLINE bool has_bits(const V& lanes) {
+  return reduce(lanes, [](auto left, auto right) { return left | right; }) != 0;
+}
+
 #if !defined(__CUDACC__)
 namespace detail {
 
@@ -81,7 +92,7 @@ TENON_INLINE auto sums(const V (&packs)[4]) {
 template <class V, int Count>
 TENON_INLINE auto sums(const V (&packs)[Count]) {
   pack<lane_of<V>, Count> result{};
-  for (int k = 0; k < Count; ++k) result[k] = reduce(packs[k], [](auto left, auto right) { return left + right; });
+  for (int k = 0; k < Count; ++k) result[k] = sum(packs[k]);
   return result;
 }
 #endif

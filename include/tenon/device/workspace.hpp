@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <tenon/base/owned_array.hpp>
 #include <tenon/base/tuple.hpp>
 #include <tenon/device/captured.hpp>
 #include <tenon/device/collective.hpp>
@@ -32,19 +32,22 @@ class workspace {
   static workspace& with(std::size_t bytes) {
     struct entry {
       stream_id order;
-      std::unique_ptr<workspace> own;
+      detail::owned_array<workspace> own;
     };
     if (captured_work* const work = thread_capture<Space>()) {
-      if (work->workspace == nullptr) work->workspace = std::make_shared<workspace>();
-      return static_cast<workspace*>(work->workspace.get())->reserve(bytes);
+      if (work->workspace == nullptr) {
+        work->workspace = new workspace;
+        work->free_workspace = [](void* own) { delete static_cast<workspace*>(own); };
+      }
+      return static_cast<workspace*>(work->workspace)->reserve(bytes);
     }
     thread_local std::vector<entry> entries;
     const stream_id order = space_devices<Space>::stream();
     for (const auto& each : entries) {
-      if (each.order == order) return each.own->reserve(bytes);
+      if (each.order == order) return each.own[0].reserve(bytes);
     }
-    entries.push_back({order, std::make_unique<workspace>()});
-    return entries.back().own->reserve(bytes);
+    entries.push_back({order, detail::owned_array<workspace>(1)});
+    return entries.back().own[0].reserve(bytes);
   }
   /// Says that the kernel which was last given this has been launched.
   void launched() { is_clean_ = true; }

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <tenon/base/owned_array.hpp>
 #include <tenon/device/threads.hpp>
 #include <tenon/host/fold_columns.hpp>
 
@@ -204,7 +204,7 @@ class item_fold final : public detail::folded_items {
     if (length >= detail::item_size) parts_ = (length + detail::item_size - 1) / detail::item_size;
     else runs_ = detail::item_size / length;
     count_ = (fold.run_count() + runs_ - 1) / runs_ * parts_;
-    states_ = std::make_unique_for_overwrite<state[]>(static_cast<std::size_t>(count_));
+    states_ = detail::owned_array<state>(static_cast<std::size_t>(count_));
   }
   void run(index item) override {
     const index run = item / parts_ * runs_, begin = item % parts_ * detail::item_size;
@@ -227,7 +227,7 @@ class item_fold final : public detail::folded_items {
   using state = typename Fold::state;
   const Fold* fold_;
   index parts_ = 1, runs_ = 1;  // items of a run, or runs of an item
-  std::unique_ptr<state[]> states_;
+  detail::owned_array<state> states_;
 };
 
 }  // namespace tenon

@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <tenon/device/simd_reduce.hpp>
 #include <tenon/expr/monoids.hpp>
 #include <tenon/host/staging.hpp>
@@ -187,7 +186,7 @@ TENON_INLINE index find_pack(const Cursor& cursor, index i, index end, Number ex
   constexpr int width = simd::width_for(Cursor::widest);
   for (; i + width <= end; i += width) {
     const auto found = are_extreme(cursor.template pack<width>(i, Access{}, slots), extreme);
-    if (simd::reduce(found, std::bit_or<>{}) != 0) return i;
+    if (simd::has_bits(found)) return i;
   }
   return i;
 }
@@ -231,8 +230,8 @@ struct mask_fold {
   /// The state of all lanes together, and that of one.
   template <class State>
   TENON_INLINE State total() const {
-    if constexpr (counts_truths<Monoid>) return static_cast<State>(simd::reduce(lanes, std::plus<>{}));
-    else return (simd::reduce(lanes, std::bit_or<>{}) != 0) == std::is_same_v<Monoid, any_monoid>;
+    if constexpr (counts_truths<Monoid>) return static_cast<State>(simd::sum(lanes));
+    else return simd::has_bits(lanes) == std::is_same_v<Monoid, any_monoid>;
   }
   template <class State>
   TENON_INLINE State lane(index number) const {

@@ -4,8 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <memory>
+#include <new>
 #include <tenon/device/threads.hpp>
 #include <tenon/host/fold_states.hpp>
 #include <tenon/plan/iterate.hpp>
@@ -183,7 +182,7 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
       if (count == 4) i = add_four_rows<monoid>(states, four, later, looks_ahead, part, slots);
     }
     if (i < part[1]) add_rows<monoid>(states + (i - part[0]), four.begin(), count, {{i, part[1]}}, row, slots);
-    std::construct_at(&four, later);  // functions of the user's may be copied, not assigned
+    ::new (static_cast<void*>(&four)) decltype(four)(later);  // functions of the user's may be copied, not assigned
   }
 }
 
@@ -263,7 +262,7 @@ void fold_joined_rows(const Fold& fold, const array<index, Fold::rank>& here, co
       const auto last = row_walk<Fold>(some, here, end).next();
       add_rows<typename Fold::monoid>(set_states, &last, 1, {{0, wanted * width}}, 0, slots);
     }
-    std::copy_n(set_states, together * width, states + set * width);
+    for (index i = 0; i < together * width; ++i) states[set * width + i] = set_states[i];
   }
 }
 
@@ -366,7 +365,8 @@ template <class Monoid, class State, class Value>
     for (index block = first; block < last; ++block) setter.set(setter.fold, states_of(block), rows.rows_of(block));
   });
   const auto copy_block = [&](State* states, const array<index, 2>& some) {
-    std::copy_n(states_of(some[0] / rows.size()), width * rows.joined, states);
+    const State* const block = states_of(some[0] / rows.size());
+    for (index i = 0; i < width * rows.joined; ++i) states[i] = block[i];
   };
   combine_blocks<Monoid>(to, rows, setter_of<State>(copy_block));
 }

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <new>
 #include <tenon/expr/views/placed_windows.hpp>
 #include <tenon/host/fold_block.hpp>
 #include <tenon/host/window_results.hpp>
@@ -245,7 +245,9 @@ class window_rows {
   using lines = array<typename Fold::cursor, Fold::rows>;
   static constexpr int moving = Fold::kept < 2 ? 0 : Fold::kept - 2;
 
-  void restart() { std::construct_at(&rows_, rows_at(fold_, *position_)); }  // functions may be copied, not assigned
+  void restart() {  // functions may be copied, not assigned
+    ::new (static_cast<void*>(&rows_)) lines(rows_at(fold_, *position_));
+  }
   static lines rows_at(const Fold& fold, position here) {
     const auto at = [&](index row) {
       set_position(here, fold.extents, Fold::kept, position::size() - 1, row);

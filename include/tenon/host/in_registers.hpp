@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <tenon/device/simd_reduce.hpp>
 #include <tenon/plan/few_elements.hpp>
 #include <tenon/plan/write.hpp>
@@ -245,8 +244,8 @@ struct row_products {
   }
   TENON_INLINE T sum() const {
     if constexpr (row::pack_count == 0) return rest;
-    else if constexpr (row::rest == 0) return simd::reduce(lanes, std::plus<>{});
-    else return simd::reduce(lanes, std::plus<>{}) + rest;
+    else if constexpr (row::rest == 0) return simd::sum(lanes);
+    else return simd::sum(lanes) + rest;
   }
 };
 

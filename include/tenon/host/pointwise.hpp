@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <concepts>
+#include <cstring>
 #include <tenon/host/tiles.hpp>
 #include <tenon/plan/boxes.hpp>
 #include <tenon/plan/describe.hpp>
@@ -133,7 +133,8 @@ bool copy_runs(const array<index, Rank>& extents, const strided_target<T, Rank>&
     T* const to = target.at(position);
     for (index i = 0, end = 0; i < length; i = end) {
       end = run_end(cursor, i, length);
-      std::copy_n(cursor.operand_from(i).data, end - i, to + i);
+      std::memmove(static_cast<void*>(to + i), cursor.operand_from(i).data,
+                   static_cast<std::size_t>(end - i) * sizeof(T));
     }
   });
   return true;

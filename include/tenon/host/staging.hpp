@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <tenon/base/owned_array.hpp>
 #include <tenon/device/simd_transpose.hpp>
 #include <tenon/plan/write.hpp>
 
@@ -16,12 +16,11 @@ inline constexpr index line_bytes = 64;  // of a cache line, and of the longest 
 class line_blocks {
  public:
   line_blocks() = default;
-  line_blocks(index blocks, index bytes) : lines_(static_cast<std::size_t>(bytes / line_bytes + 1)) {
-    memory_ = std::make_unique_for_overwrite<line[]>(static_cast<std::size_t>(blocks) * lines_);
-  }
+  line_blocks(index blocks, index bytes)
+      : lines_(static_cast<std::size_t>(bytes / line_bytes + 1)), memory_(static_cast<std::size_t>(blocks) * lines_) {}
   /// Null where there are none.
   std::byte* block(index number) const {
-    return memory_ == nullptr ? nullptr : memory_[static_cast<std::size_t>(number) * lines_].bytes;
+    return memory_.data() == nullptr ? nullptr : memory_[static_cast<std::size_t>(number) * lines_].bytes;
   }
 
  private:
@@ -29,7 +28,7 @@ class line_blocks {
     std::byte bytes[line_bytes];
   };
   std::size_t lines_ = 0;
-  std::unique_ptr<line[]> memory_;
+  owned_array<line> memory_;
 };
 
 /// Memory in whole cache lines, taken piece by piece; little of it lies in the object itself.
