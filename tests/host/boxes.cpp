@@ -162,6 +162,16 @@ TEST_CASE("boxes that lie apart, repeat and have several axes before them", "[ho
               grid, column);
   check_boxes([](const auto& x, const auto& y) { return x + tenon::roll(y, 3, axis<0>) + tenon::roll(y, 3, axis<1>); },
               grid, row);
+  const tensor<std::int32_t, rank<2>> places = tenon::iota<std::int32_t>({7, 19}) * 11 % 42 - 21;  // within 21
+  const tensor<float, rank<2>> share = tenon::uniform<float>({7, 19}, 6);
+  check_boxes(
+      [&](const auto& x) {
+        const auto weight = tenon::new_axis<2>(share);
+        return weight * tenon::take(x[4], places, axis<0>) + (1 - weight) * tenon::take(x[0], places - 0, axis<0>);
+      },
+      grid);
+  check_boxes([&](const auto& x) { return tenon::take(x, places, axis<1>) * 2; }, grid);
+  check_boxes([&](const auto& x) { return tenon::take(x, places % 5, axis<0>) * 2; }, grid);
   const auto unit = [](const auto& x) { return x / tenon::sqrt(tenon::sum(x * x, axis<-1>)); };
 
   const tensor<float, rank<2>> expected = unit(with_run_time_extents(whole));

@@ -42,4 +42,10 @@ TEST_CASE("boxes that are chosen", "[plan][box]") {
   CHECK(box_at(tenon::take(x, chosen, axis<0>), 1) == std::vector<double>{8, 9});
   CHECK(box_at(tenon::take(x * 2, tenon::trusted(chosen - 0), axis<0>), 2) == std::vector<double>{0, 2});
   STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::take(x, chosen, axis<1>)), 1>::fits);
+  const tensor<int, shape<1, dyn>> grid = {{3, -1, 0}};
+  const tensor<int, shape<dyn, 2>> within = {{3, 1}, {0, 2}};
+  STATIC_REQUIRE(boxes_of<decltype(tenon::take(x, grid, axis<0>)), 2>::fits);
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::take(x, grid, axis<0>)), 1>::fits);
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::take(x, grid, axis<1>)), 2>::fits);
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::take_along_axis(x, within, axis<0>)), 1>::fits);
 }

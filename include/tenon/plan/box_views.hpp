@@ -170,16 +170,19 @@ struct boxes_of<remap<roll_map<Axis>, Shape, Operand>, Outer>
   }
 };
 
-template <int Axis, class Shape, class Operand, class Indices, int Outer>
-struct boxes_of<remap<take_map<Axis, 1>, Shape, Operand, Indices>, Outer>
-    : boxes_base<remap<take_map<Axis, 1>, Shape, Operand, Indices>, Outer> {
-  using node = remap<take_map<Axis, 1>, Shape, Operand, Indices>;
+/// Boxes that are taken whole: each index chooses one, from among the axes before it.
+template <int Axis, int IndexRank, class Shape, class Operand, class Indices, int Outer>
+struct boxes_of<remap<take_map<Axis, IndexRank>, Shape, Operand, Indices>, Outer>
+    : boxes_base<remap<take_map<Axis, IndexRank>, Shape, Operand, Indices>, Outer> {
+  using node = remap<take_map<Axis, IndexRank>, Shape, Operand, Indices>;
   static constexpr int before = outer_axes<Indices, Shape::rank, Outer>;
-  static constexpr bool fits = Axis < Outer && boxes_base<node, Outer>::is_small && boxes_of<Operand, Outer>::fits &&
-                               boxes_of<Indices, before>::fits;
+  static constexpr int of_operand = outer_axes<Operand, Shape::rank - IndexRank + 1, Outer - IndexRank + 1>;
+  static constexpr bool fits = Axis + IndexRank <= Outer && boxes_base<node, Outer>::is_small &&
+                               boxes_of<Operand, of_operand>::fits && boxes_of<Indices, before>::fits &&
+                               boxes_of<Indices, before>::count == 1;
 
-  take_map<Axis, 1> map;
-  boxes_of<Operand, Outer> operand;
+  take_map<Axis, IndexRank> map;
+  boxes_of<Operand, of_operand> operand;
   boxes_of<Indices, before> indices;
 
   explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)), indices(get<1>(from.operands)) {}
@@ -188,7 +191,7 @@ struct boxes_of<remap<take_map<Axis, 1>, Shape, Operand, Indices>, Outer>
     const auto place_of = [&](index lane) {
       const auto one = places.one(lane);
       const auto chosen = indices.template values<1>(one.template last<before>());
-      return box_places<Outer>{map(one.first, static_cast<index>(chosen.at[0])), {}, 1};
+      return box_places<of_operand>{map(one.first, static_cast<index>(chosen.at[0])), {}, 1};
     };
     if constexpr (Lanes == 1) return operand.template values<1>(place_of(0));
     else return values_apart<Lanes>(operand, place_of);
