@@ -9,14 +9,15 @@
 
 namespace tenon {
 
-/// Philox 4x32 with ten rounds: 128 random bits from a 128-bit counter and a 64-bit key.
+/// Philox 4x32 with ten rounds: 128 random bits from a 128-bit counter and a 64-bit key. `Word` holds 32 bits; packs of
+/// words hold each in a lane of 64 bits.
 /// source    Salmon, Moraes, Dror, Shaw 2011: Parallel random numbers: as easy as 1, 2, 3
-TENON_HOST_DEVICE constexpr array<std::uint32_t, 4> philox4x32(array<std::uint32_t, 4> counter,
-                                                               array<std::uint32_t, 2> key) {
+template <class Word = std::uint32_t>
+TENON_HOST_DEVICE constexpr array<Word, 4> philox4x32(array<Word, 4> counter, array<std::uint32_t, 2> key) {
   for (int pass = 0; pass < 10; ++pass) {
-    const std::uint64_t even = 0xD2511F53ull * counter[0], odd = 0xCD9E8D57ull * counter[2];
-    counter = {static_cast<std::uint32_t>(odd >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(odd),
-               static_cast<std::uint32_t>(even >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(even)};
+    const auto even = 0xD2511F53ull * counter[0], odd = 0xCD9E8D57ull * counter[2];
+    counter = {static_cast<Word>(odd >> 32) ^ counter[1] ^ key[0], static_cast<Word>(odd & 0xffffffffu),
+               static_cast<Word>(even >> 32) ^ counter[3] ^ key[1], static_cast<Word>(even & 0xffffffffu)};
     key = {key[0] + 0x9E3779B9u, key[1] + 0xBB67AE85u};
   }
   return counter;

@@ -18,6 +18,11 @@ namespace tenon {
 template <class Generator>
 concept drawn_by_blocks = requires { Generator::together; };
 
+/// Generators that draw all lanes of a pack at once.
+template <class Generator, int Width>
+concept drawn_by_lanes =
+    requires(Generator generator, simd::pack<std::uint64_t, Width> positions) { generator.lanes(positions); };
+
 /// A function of positions `stride` apart, from `base` on.
 template <class Generator>
 struct generated_cursor {
@@ -47,7 +52,12 @@ struct generated_cursor {
     if constexpr (requires { generator.is_certain(); }) {
       if (generator.is_certain()) return simd::broadcast<value_type, Width>(value(0, slots));
     }
-    if constexpr (drawn_by_blocks<Generator> && Width > 1) {
+    if constexpr (Width == 1) {
+      return value(i, slots);
+    } else if constexpr (drawn_by_lanes<Generator, Width>) {
+      return generator.lanes(simd::generate<std::uint64_t, Width>(
+          [&](index lane) { return static_cast<std::uint64_t>(base + (i + lane) * stride); }));
+    } else if constexpr (drawn_by_blocks<Generator>) {
       if (stride == 1) return neighbours<Width>(base + i);
     }
     return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });

@@ -1,14 +1,13 @@
 // tenon/expr/random.hpp: random numbers as generators.
 // Each value is a pure function of seed and position, so every executor and thread count draws the same bits.
-// Floor 2: may include base, core, expr.
+// Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cmath>
 #include <limits>
-#include <tenon/base/philox.hpp>
-#include <tenon/expr/generate.hpp>
 #include <tenon/expr/pointwise.hpp>
+#include <tenon/expr/random_normal.hpp>
 
 namespace tenon {
 
@@ -30,83 +29,10 @@ inline constexpr std::uint32_t stream_of_numbers = std::is_same_v<T, double> ? r
 template <class Number>
 inline constexpr index draws_per_block = sizeof(Number) == 8 ? 2 : 4;
 
-template <class Number, class... More>
-TENON_HOST_DEVICE Number horner(Number x, Number first, More... more) {
-  if constexpr (sizeof...(More) == 0) return first;
-  else return multiply_add(horner(x, more...), x, first);
-}
-
-/// The logarithm of (bits + 1) / 2^32. Every product is exact or within a multiply_add, so that no compiler rounds it
-/// otherwise; so are those of `normal_from_bits`.
-/// source    Cephes library (Moshier): coefficients of logf
-TENON_HOST_DEVICE inline float log_from_bits(std::uint32_t bits) {
-  const auto number = static_cast<float>(static_cast<std::uint64_t>(bits) + 1);
-  const std::uint32_t raw = bits_as<std::uint32_t>(number) - 0x3f3504f3u;  // sqrt(1/2)
-  const auto exponent = static_cast<float>(static_cast<int>(raw >> 23) - 32);
-  const float m = bits_as<float>((raw & 0x007fffffu) + 0x3f3504f3u) - 1.0f, square = m * m;
-  const float p = horner(m, 3.3333331174e-1f, -2.4999993993e-1f, 2.0000714765e-1f, -1.6668057665e-1f, 1.4249322787e-1f,
-                         -1.2420140846e-1f, 1.1676998740e-1f, -1.1514610310e-1f, 7.0376836292e-2f);
-  return multiply_add(exponent, 0.693147181f, m + multiply_add(m * square, p, -0.5f * square));
-}
-
-/// The logarithm of (bits + 1) / 2^64, of 64 bits in two halves.
-/// source    FreeBSD libm (Sun Microsystems): coefficients of log
-TENON_HOST_DEVICE inline double log_from_bits(std::uint32_t high, std::uint32_t low) {
-  const double number = multiply_add(static_cast<double>(high), 0x1p32, static_cast<double>(low) + 1.0);
-  const std::uint64_t raw = bits_as<std::uint64_t>(number) - 0x3fe6a09e667f3bcdu;  // sqrt(1/2)
-  const auto exponent = static_cast<double>(static_cast<int>(raw >> 52) - 64);
-  const double m = bits_as<double>((raw & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1.0, half = 0.5 * m;
-  const double s = m / (2.0 + m), square = s * s;
-  const double p =
-      horner(square, 6.666666666666735130e-1, 3.999999999940941908e-1, 2.857142874366239149e-1, 2.222219843214978396e-1,
-             1.818357216161805012e-1, 1.531383769920937332e-1, 1.479819860511658591e-1);
-  const double rest = multiply_add(s, multiply_add(square, p, half * m), exponent * 1.90821492927058770002e-10);
-  return multiply_add(exponent, 6.93147180369123816490e-1, multiply_add(-half, m, rest) + m);
-}
-
-/// One of the two standard normal numbers that 64 random bits give.
-/// source    Box, Muller 1958; Cephes library (Moshier): coefficients of sinf and cosf
-TENON_HOST_DEVICE inline float normal_from_bits(std::uint32_t radius_bits, std::uint32_t angle_bits, bool second) {
-  const float radius = ::sqrtf(-2.0f * log_from_bits(radius_bits));
-  const std::uint32_t quadrant = (angle_bits >> 30) + (second ? 3u : 0u);  // sin x = cos (x - pi / 2)
-  const int within = static_cast<int>(angle_bits & 0x3fffffffu) - (1 << 29);
-  const float angle = static_cast<float>(within) * 1.46291807927e-9f;  // pi / 2^31: within pi / 4 of 0
-  const float square = angle * angle;
-  const float sine =
-      multiply_add(square * angle, horner(square, -1.6666654611e-1f, 8.3321608736e-3f, -1.9515295891e-4f), angle);
-  const float cosine = multiply_add(square * square, horner(square, 4.166664568e-2f, -1.388731625e-3f, 2.443315711e-5f),
-                                    multiply_add(square, -0.5f, 1.0f));
-  const float part = quadrant % 2 == 0 ? cosine : sine;
-  return radius * (quadrant % 4 == 0 || quadrant % 4 == 3 ? part : -part);
-}
-
-/// One of the two standard normal doubles that 128 random bits give.
-/// source    Box, Muller 1958; Cephes library (Moshier): coefficients of sin and cos
-TENON_HOST_DEVICE inline double normal_from_bits(const array<std::uint32_t, 4>& bits, bool second) {
-  const double radius = ::sqrt(-2.0 * log_from_bits(bits[0], bits[1]));
-  const std::uint32_t quadrant = (bits[2] >> 30) + (second ? 3u : 0u);
-  const int within = static_cast<int>(bits[2] & 0x3fffffffu) - (1 << 29);
-  const double angle = multiply_add(static_cast<double>(within), 0x1p32, static_cast<double>(bits[3])) *
-                       3.4061215800865545e-19;  // pi / 2^63
-  const double square = angle * angle;
-  const double sine =
-      multiply_add(square * angle,
-                   horner(square, -1.66666666666666307295e-1, 8.33333333332211858878e-3, -1.98412698295895385996e-4,
-                          2.75573136213857245213e-6, -2.50507477628578072866e-8, 1.58962301576546568060e-10),
-                   angle);
-  const double cosine =
-      multiply_add(square * square,
-                   horner(square, 4.16666666666665929218e-2, -1.38888888888730564116e-3, 2.48015872888517045348e-5,
-                          -2.75573141792967388112e-7, 2.08757008419747316778e-9, -1.13585365213876817300e-11),
-                   multiply_add(square, -0.5, 1.0));
-  const double part = quadrant % 2 == 0 ? cosine : sine;
-  return radius * (quadrant % 4 == 0 || quadrant % 4 == 3 ? part : -part);
-}
-
 /// Standard normal number `place` of those that a block of random bits gives.
 template <class Number>
 TENON_HOST_DEVICE Number normal_of_block(const array<std::uint32_t, 4>& bits, index place) {
-  if constexpr (draws_per_block<Number> == 2) return normal_from_bits(bits, place != 0);
+  if constexpr (draws_per_block<Number> == 2) return normal_from_bits(bits, static_cast<std::uint32_t>(place));
   else return normal_from_bits(bits[place / 2 * 2], bits[place / 2 * 2 + 1], place % 2 != 0);
 }
 
@@ -152,6 +78,16 @@ struct normal_generator {
   }
   TENON_HOST_DEVICE compute_type<T> of_block(const array<std::uint32_t, 4>& bits, index place) const {
     return static_cast<compute_type<T>>(multiply_add(deviation, detail::normal_of_block<number>(bits, place), centre));
+  }
+  /// The numbers at the positions of a pack, each from its own block of bits.
+  template <class Positions>
+  TENON_INLINE auto lanes(Positions positions) const
+    requires(std::is_same_v<T, double> && detail::packs_round_once)
+  {
+    constexpr std::uint32_t stream = detail::random_stream::normal + detail::random_stream::of_double;
+    const auto drawn = detail::normal_from_bits(detail::philox_lanes(seed, positions >> 1, stream), positions & 1u);
+    using numbers = std::remove_const_t<decltype(drawn)>;
+    return simd::multiply_add(simd::constant_like<numbers>(deviation), drawn, simd::constant_like<numbers>(centre));
   }
 };
 
