@@ -47,6 +47,11 @@ TEST_CASE("boxes of elements in memory", "[plan][box]") {
   check(tenon::as_node(x), 1, as_it_lies);
   const auto across = tenon::transpose(x);  // elements of a box do not lie side by side
   check(tenon::as_node(across), lanes, [](int box, int place) { return box * 6.0 + place % 2 * 3 + place / 2; });
+  const auto column = tenon::select(tenon::select(x, tenon::axis<1>, 1), tenon::axis<1>, 2);  // boxes of one element
+  for (const tenon::index count : {tenon::index{lanes}, tenon::index{3}}) {
+    const auto values = boxes_from(tenon::as_node(column), 2, count);
+    for (int lane = 0; lane < count && lane < lanes; ++lane) CHECK(lane_of(values.at[0], lane) == (2 + lane) * 6 + 5);
+  }
   tensor<float, shape<dyn, 2, 3>> once({1, 2, 3});
   once = x.view()[tenon::range(0, 1)];
   check(tenon::as_node(once), lanes, [](int, int place) { return place + 0.0; });

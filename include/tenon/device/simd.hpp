@@ -100,22 +100,17 @@ TENON_HOST_DEVICE TENON_INLINE constexpr V constant_like(Number number) {
   }
 }
 
-/// The lanes `generator(0)`, `generator(1)`, ...
+/// The lanes `generator(0)`, `generator(1)`, ... A list of them stays in registers: lanes that are set one by one g++
+/// writes to memory, and waits for them there.
 template <class T, int Width, class Generator>
-TENON_INLINE constexpr pack<T, Width> generate(Generator&& generator) {
+TENON_INLINE constexpr pack<T, Width> generate(const Generator& generator) {
   if constexpr (Width == 1) {
     return generator(index{0});
   } else {
-    pack<T, Width> result{};
-    for (int lane = 0; lane < Width; ++lane) {
-      const T number = generator(index{lane});
-      if constexpr (std::is_same_v<T, bool>) {
-        result[lane] = -static_cast<std::int32_t>(number);
-      } else {
-        result[lane] = number;
-      }
-    }
-    return result;
+    return [&]<int... Lane>(std::integer_sequence<int, Lane...>) __attribute__((always_inline)) {
+      if constexpr (std::is_same_v<T, bool>) return pack<T, Width>{-std::int32_t{generator(index{Lane})}...};
+      else return pack<T, Width>{static_cast<T>(generator(index{Lane}))...};
+    }(std::make_integer_sequence<int, Width>{});
   }
 }
 

@@ -63,11 +63,14 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
   template <int Lanes>
   [[gnu::noinline]] void gather(simd::pack<value_type, Lanes>* to, const T* from, index step, index boxes) const {
     for (int place = 0; place < base::count; ++place) {
-      T elements[Lanes];
-      for (index lane = 0; lane < Lanes; ++lane) {
-        elements[lane] = from[layout_.offsets[place] + (lane < boxes ? lane : boxes - 1) * step];
+      const T* const first = from + layout_.offsets[place];
+      if (boxes == Lanes) {
+        to[place] =
+            simd::generate<value_type, Lanes>([&](index lane) { return static_cast<value_type>(first[lane * step]); });
+      } else {
+        to[place] = simd::generate<value_type, Lanes>(
+            [&](index lane) { return static_cast<value_type>(first[(lane < boxes ? lane : boxes - 1) * step]); });
       }
-      to[place] = simd::load<value_type, Lanes>(elements);
     }
   }
 
