@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <concepts>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 
