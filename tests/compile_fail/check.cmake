@@ -28,11 +28,6 @@ if(NOT flags AND EXISTS "${precompiled}/${first}")
     set(reused "-I${precompiled}")
   endif()
 endif()
-# g++ takes half its time for what follows the first error.
-list(LENGTH expectations expected)
-if(expected EQUAL 1 AND NOT compiler MATCHES "clang")
-  list(APPEND flags -fmax-errors=1)
-endif()
 execute_process(COMMAND "${compiler}" -std=c++20 ${flags} -fsyntax-only ${reused} "-I${include}" -DMISUSE "${source}"
   RESULT_VARIABLE failed ERROR_VARIABLE output)
 if(NOT failed)
