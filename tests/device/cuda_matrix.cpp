@@ -53,7 +53,7 @@ struct block_product_kernel {
 
 template <class T, bool Transposed>
 void check_product() {
-  on_each_space([](auto space) {
+  on_each_space_since(80, [](auto space) {
     using Space = decltype(space);
     using kernel_type = block_product_kernel<T, Transposed>;
     using storage = typename kernel_type::storage;

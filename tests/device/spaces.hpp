@@ -42,13 +42,18 @@ std::vector<T> whole_numbers(int count, int factor) {
   return values;
 }
 
-/// Calls `body(Space{})` for each space.
+/// Calls `body(Space{})` for each space: for CUDA where kernels are made for `least_architecture` or a newer one.
 template <class Body>
-void on_each_space(Body body) {
+void on_each_space_since([[maybe_unused]] int least_architecture, Body body) {
   body(tenon::emulated{});
 #if defined(__CUDACC__)
-  if (tenon::cuda_device_count() > 0) body(tenon::cuda{});
+  if (tenon::cuda_device_count() == 0) return;
+  if (tenon::space_devices<tenon::cuda>::architecture() >= least_architecture) body(tenon::cuda{});
 #endif
+}
+template <class Body>
+void on_each_space(Body body) {
+  on_each_space_since(0, body);
 }
 
 /// The text of the `Exception` that `body` throws; empty when it throws none.

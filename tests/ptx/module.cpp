@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 
 #include "ptx/decode.hpp"
@@ -374,6 +375,12 @@ std::vector<std::string> module::entry_names() const {
   std::vector<std::string> names;
   for (const auto& each : entries_) names.push_back(each.first);
   return names;
+}
+
+int module::architecture() const {
+  const std::string_view start = ".target sm_";
+  const std::size_t at = text_.find(start);
+  return entries_.empty() || at == std::string::npos ? 0 : std::atoi(text_.c_str() + at + start.size());
 }
 
 const std::string& module::file(int number) const {

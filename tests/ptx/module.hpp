@@ -60,6 +60,8 @@ class module {
   std::map<std::string, variable, std::less<>>& variables() { return variables_; }
   std::vector<std::string> entry_names() const;
   const std::string& file(int number) const;
+  /// The architecture that the text is for; 0 where it has no kernels.
+  int architecture() const;
   const std::vector<declaration>& shared_declarations() const { return shared_; }
 
  private:

@@ -95,7 +95,7 @@ struct space_devices<cuda> {
   static int current() { return current_cuda_device(); }
   static stream_id stream() { return {current_stream(), current()}; }
   static int multiprocessors() { return properties_of(current()).multiprocessors; }
-  static int architecture() { return properties_of(current()).architecture; }
+  static int architecture() { return detail::architecture_of_code(current()); }
   static void use(int device) { check_cuda("cudaSetDevice", cudaSetDevice(device)); }
   static int of(const void* address) {
     return count() < 2 ? current() : blocks_of<cuda>().device_of(address, current());

@@ -75,7 +75,7 @@ inline int current_cuda_device() {
 
 /// What a device says of itself.
 struct cuda_properties {
-  int architecture;              ///< 10 * major + minor, as in sm_90
+  int architecture;              ///< 10 * major + minor, as in sm_90; kernels may be made for an older one
   int multiprocessors;           ///< units that run blocks
   int shared_bytes_per_block;    ///< most shared memory of a block, when asked for
   int threads_per_processor;     ///< most resident threads of a multiprocessor
@@ -153,5 +153,26 @@ inline const cuda_properties& properties_of(int device) {
   return found[static_cast<std::size_t>(device)];
 }
 
+namespace detail {
+
+/// A kernel that nobody launches: it tells for which architecture this program's kernels were made.
+template <class = void>
+__global__ void tells_architecture() {}
+
+/// The architecture for which the kernels were made that the current device, `device`, runs: its own, or an older one
+/// whose PTX the driver compiles. nvcc makes PTX of an old one unless -arch says otherwise.
+inline int architecture_of_code(int device) {
+  thread_local int known_device = -1, known = 0;
+  if (device == known_device) return known;
+  cudaFuncAttributes attributes{};
+  check_cuda("cudaFuncGetAttributes",
+             cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&tells_architecture<>)));
+  known = properties_of(device).architecture;
+  if (attributes.ptxVersion != 0 && attributes.ptxVersion < known) known = attributes.ptxVersion;
+  known_device = device;
+  return known;
+}
+
+}  // namespace detail
 }  // namespace tenon
 #endif

@@ -173,8 +173,8 @@ cudaError_t cudaSetDevice(int device) {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   const runtime_state& state = runtime_state::of_process();
-  const std::map<cudaDeviceAttr, int> known{{cudaDevAttrComputeCapabilityMajor, state.architecture / 10},
-                                            {cudaDevAttrComputeCapabilityMinor, state.architecture % 10},
+  const std::map<cudaDeviceAttr, int> known{{cudaDevAttrComputeCapabilityMajor, state.architecture() / 10},
+                                            {cudaDevAttrComputeCapabilityMinor, state.architecture() % 10},
                                             {cudaDevAttrMultiProcessorCount, state.multiprocessors},
                                             {cudaDevAttrMaxSharedMemoryPerBlock, 48 << 10},
                                             {cudaDevAttrMaxSharedMemoryPerBlockOptin, state.shared_bytes_per_block},

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -220,10 +221,8 @@ extern "C" {
 
 void** __cudaRegisterFatBinary(void* fatbin) {
   runtime_state& state = runtime_state::of_process();
-  const std::string text = text_in(fatbin);
-  const std::size_t target = text.find(".target sm_");
-  if (target != std::string::npos) state.architecture = std::atoi(text.c_str() + target + std::strlen(".target sm_"));
-  state.modules.push_back(std::make_unique<module>(text));
+  state.modules.push_back(std::make_unique<module>(text_in(fatbin)));
+  state.newest_code = std::max(state.newest_code, state.modules.back()->architecture());
   place_variables(*state.modules.back());
   return reinterpret_cast<void**>(state.modules.back().get());
 }
@@ -284,8 +283,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   attributes->sharedSizeBytes = code.static_shared_bytes;
   attributes->maxThreadsPerBlock = code.most_threads;
   attributes->numRegs = registers_of(code);
-  attributes->ptxVersion = state.architecture;
-  attributes->binaryVersion = state.architecture;
+  attributes->ptxVersion = found->second.of->architecture();
+  attributes->binaryVersion = state.architecture();
   attributes->maxDynamicSharedSizeBytes = found->second.shared_bytes_allowed;
   return cudaSuccess;
 }

@@ -52,11 +52,16 @@ struct runtime_state {
   std::FILE* const counts_file = open_counts();
   double seconds = 0;
   const std::uint64_t seed = static_cast<std::uint64_t>(setting("TENON_PTX_SEED", 1));
-  int architecture = 90;  ///< that the text is for
+  const int asked_architecture = static_cast<int>(setting("TENON_PTX_ARCHITECTURE", 0));
+  int newest_code = 0;  ///< the newest architecture that kernels are for
   const int devices = static_cast<int>(setting("TENON_PTX_DEVICES", 1));
   const int multiprocessors = static_cast<int>(setting("TENON_PTX_MULTIPROCESSORS", 4));
   const int shared_bytes_per_block = static_cast<int>(setting("TENON_PTX_SHARED_BYTES", 227 * 1024));
 
+  /// That of the device: the one that was asked for, else that of the newest code.
+  int architecture() const {
+    return asked_architecture != 0 ? asked_architecture : newest_code != 0 ? newest_code : 90;
+  }
   cudaError_t keep(cudaError_t code) {
     if (code != cudaSuccess) last_error = code;
     return code;
