@@ -196,6 +196,8 @@ void show_barriers(warp& w, const instruction&, lane_set) {
   for (auto& [address, barrier] : w.in.phases) barrier.is_shown = true;
 }
 
+void show_written(warp& w, const instruction&, lane_set) { show_to_units(w); }
+
 /// A fence of the order of memory, for more than a block.
 bool is_wide_fence(const decoder& d) {
   if (d.part(0) == "membar") return !d.has("cta");
@@ -209,7 +211,10 @@ bool decode_accesses(decoder& d) {
   if (name == "ld" || name == "ldu" || name == "st") return decode_access(d);
   if (name == "atom" || name == "red") return decode_atomic(d);
   if (name == "prefetch" || name == "prefetchu" || name == "membar" || name == "fence") {
-    d.made.run = is_wide_fence(d) ? &make_fence : d.part(1) == "mbarrier_init" ? &show_barriers : &do_nothing;
+    d.made.run = is_wide_fence(d)                                            ? &make_fence
+                 : d.part(1) == "mbarrier_init"                              ? &show_barriers
+                 : d.part(1) == "proxy" && d.part(2).substr(0, 5) == "async" ? &show_written
+                                                                             : &do_nothing;
     return true;
   }
   return false;

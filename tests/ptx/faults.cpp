@@ -204,6 +204,40 @@ wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f, %g, %h, %i}, %d, %d, %add
   CHECK(fault_of(with(product, "wgmma.fence.sync.aligned;")).empty());
 }
 
+TEST_CASE("what threads wrote needs a fence before a warpgroup multiplies it", "[ptx]") {
+  const std::string product = thread_number + R"(
+.reg .b32 %a, %z, %n; .reg .b64 %d, %w; .reg .f32 %f, %g, %h, %j; .reg .pred %adds, %more;
+mov.u32 %z, 0;
+mov.u32 %n, 0;
+mov.u32 %a, memory;
+mad.lo.s32 %a, %i, 16, %a;
+WRITE:
+st.shared.v4.u32 [%a], {%z, %z, %z, %z};
+add.s32 %a, %a, 2048;
+add.s32 %n, %n, 1;
+setp.lt.u32 %more, %n, 4;
+@%more bra WRITE;
+BARRIER
+mov.u32 %a, memory;
+shr.u32 %a, %a, 4;
+cvt.u64.u32 %d, %a;
+mov.u64 %w, 4611686293305294848;
+or.b64 %d, %d, %w;
+setp.ne.s64 %adds, %d, %d;
+wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f, %g, %h, %j}, %d, %d, %adds, 1, 1, 0, 0;
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+)";
+  const test_launch warpgroup{.threads = 128, .shared_bytes = 8192};
+  const auto of_product = [&](const std::string& between) {
+    return fault_of(with(product, between), {}, warpgroup, dynamic_shared);
+  };
+  CHECK(of_product("fence.proxy.async;\nbar.sync 0;") == "");
+  CHECK(of_product("bar.sync 0;\nfence.proxy.async.shared::cta;") == "");
+  CHECK(says(of_product("bar.sync 0;"), "that a thread wrote, without a fence.proxy.async between"));
+}
+
 TEST_CASE("an instruction that the machine does not know is named", "[ptx]") {
   CHECK(says(fault_of(".reg .b32 %r;\nvabsdiff4.u32.u32.u32 %r, %r, %r, %r;"), "does not know: vabsdiff4.u32"));
   CHECK(says(fault_of("trap;"), "trap"));

@@ -199,7 +199,7 @@ void begin_tile(warp& w, const instruction& in, lane_set active) {
     if (copy.to % alignment != 0)
       throw fault("a copy of a tile to an address that is no multiple of " + std::to_string(alignment));
     const auto bytes = static_cast<int>(copy.bytes());
-    checked_shared(w, copy.to, bytes, use::write, lane);
+    checked_async(w, copy.to, bytes, use::write, lane);
     w.in.shared().mark(w.in.shared().begin() + copy.to, static_cast<std::size_t>(bytes), false);
     at.copies.push_back([&w, &at, copy, clock = w.clock] {
       const auto number = static_cast<std::size_t>(w.number);

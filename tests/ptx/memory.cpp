@@ -27,7 +27,7 @@ region::region(unsigned char* begin, std::size_t bytes, std::string name)
 }
 
 void region::mark(std::uintptr_t address, std::size_t bytes, bool is_written) {
-  std::memset(written(address), is_written ? 1 : 0, bytes);
+  std::memset(written(address), is_written ? known : unwritten, bytes);
 }
 
 uses& region::used(std::uintptr_t address) {
@@ -37,7 +37,7 @@ uses& region::used(std::uintptr_t address) {
 
 void region::forget() {
   std::memset(begin_, poison, bytes_);
-  std::memset(written_.get(), 0, bytes_ + 16);
+  std::memset(written_.get(), unwritten, bytes_ + 16);
 }
 
 device_memory& device_memory::of_process() {

@@ -55,7 +55,10 @@ class region {
   bool holds(std::uintptr_t address, std::size_t bytes) const {
     return address >= begin() && bytes <= bytes_ && address - begin() <= bytes_ - bytes;
   }
-  /// A byte each: 1 where a value has been written.
+  /// What is known of a byte: whether it has a value, and whether only threads know that, not yet the units that copy
+  /// tiles and multiply.
+  enum knowledge : unsigned char { unwritten, known, known_to_threads };
+  /// A `knowledge` for each byte.
   unsigned char* written(std::uintptr_t address) { return &written_[address - begin()]; }
   void mark(std::uintptr_t address, std::size_t bytes, bool is_written);
   /// The uses of the four bytes around an address.

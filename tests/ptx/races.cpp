@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/races.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -79,14 +80,14 @@ void note(warp& w, region& in, const access& now, bool is_shared) {
   }
 }
 
-void check_values(region& in, const access& now) {
+void check_values(region& in, const access& now, unsigned char after_write = region::known) {
   unsigned char* const written = in.written(now.address);
   if (now.how == use::write) {
-    std::memset(written, 1, static_cast<std::size_t>(now.bytes));
+    std::memset(written, after_write, static_cast<std::size_t>(now.bytes));
     return;
   }
   for (int i = 0; i < now.bytes; ++i) {
-    if (written[i] == 0)
+    if (written[i] == region::unwritten)
       throw fault("lane " + std::to_string(now.lane) + " reads byte " +
                   std::to_string(now.address + static_cast<std::uintptr_t>(i) - in.begin()) + " of " + in.name() +
                   ", which nobody wrote");
@@ -94,7 +95,7 @@ void check_values(region& in, const access& now) {
 }
 
 void check(warp& w, region& in, const access& now, bool is_shared) {
-  if (checks::chosen().values) check_values(in, now);
+  if (checks::chosen().values) check_values(in, now, is_shared ? region::known_to_threads : region::known);
   if (checks::chosen().races) note(w, in, now, is_shared);
 }
 
@@ -202,6 +203,30 @@ places checked(warp& w, const instruction& in, lane_set active, int bytes, use h
 
 unsigned char* checked_shared(warp& w, std::uint32_t address, int bytes, use how, int lane) {
   return check_one(w, space::shared, {w.in.shared().begin() + address, bytes, lane, how, how == use::change});
+}
+
+unsigned char* checked_async(warp& w, std::uint32_t address, int bytes, use how, int lane) {
+  region& shared = w.in.shared();
+  const std::uintptr_t begin = shared.begin() + address;
+  if (checks::chosen().values && shared.holds(begin, static_cast<std::size_t>(bytes))) {
+    const unsigned char* const written = shared.written(begin);
+    if (std::find(written, written + bytes, region::known_to_threads) != written + bytes)
+      throw fault(std::string(how == use::read ? "a product of a warpgroup reads" : "a copy of a tile writes") +
+                  " shared memory that a thread wrote, without a fence.proxy.async between");
+  }
+  return checked_shared(w, address, bytes, how, lane);
+}
+
+void show_to_units(warp& w) {
+  region& shared = w.in.shared();
+  if (shared.bytes() == 0) return;
+  unsigned char* const written = shared.written(shared.begin());
+  for (std::size_t i = 0; i < shared.bytes(); ++i) {
+    if (written[i] != region::known_to_threads) continue;
+    const stamp& writer = shared.used(shared.begin() + i).write;
+    const bool is_own = writer.thread / warp_lanes == w.number;
+    if (!checks::chosen().races || is_own || is_ordered(w, 0, writer)) written[i] = region::known;
+  }
 }
 
 unsigned char* checked_global(warp& w, std::uintptr_t address, int bytes, use how, int lane) {

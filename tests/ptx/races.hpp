@@ -26,6 +26,12 @@ unsigned char* checked_shared(warp& w, std::uint32_t address, int bytes, use how
 /// The same for global memory.
 unsigned char* checked_global(warp& w, std::uintptr_t address, int bytes, use how, int lane);
 
+/// The same for shared memory, by the units that copy tiles and multiply for warpgroups: what threads wrote there is
+/// theirs to see only behind a fence.proxy.async.
+unsigned char* checked_async(warp& w, std::uint32_t address, int bytes, use how, int lane);
+/// A fence.proxy.async: shows these units all of shared memory that was written before.
+void show_to_units(warp& w);
+
 /// Where a lane's own memory begins.
 std::uintptr_t local_begin(const warp& w, int lane);
 
