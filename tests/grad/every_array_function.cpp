@@ -68,6 +68,7 @@ TEST_CASE("gradients of index maps", "[every_array_function]") {
       {"repeat", view_difference([](const auto& x) { return tenon::repeat(x, 3, axis<0>); })},
       {"tile", view_difference([](const auto& x) { return tenon::tile(x, {{2, 3}}); })},
       {"pad", view_difference([](const auto& x) { return tenon::pad(x, {{1, {0, 2}}}, 0.5); })},
+      {"pad<1, 0>", view_difference([](const auto& x) { return tenon::pad<1, 0>(x * x, axis<1>, 0.5); })},
       {"reflect", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::reflect); })},
       {"symmetric", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::symmetric); })},
       {"replicate", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::replicate); })},
