@@ -34,6 +34,8 @@ std::string pair_difference(const Function& function, const Both& left) {
 TEST_CASE("gradients of views", "[every_array_function]") {
   check_rows({
       {"slice", view_difference([](const auto& x) { return tenon::slice(x, tenon::range(1, 4, 2), tenon::only(2)); })},
+      {"static_range",
+       view_difference([](const auto& x) { return tenon::slice(x * x, tenon::all_of, tenon::static_range<1, 4>{}); })},
       {"narrow", view_difference([](const auto& x) { return tenon::narrow(x, axis<0>, 1, 2); })},
       {"split", view_difference([](const auto& x) { return tenon::split<2>(x, axis<1>)[1]; })},
       {"flip", view_difference([](const auto& x) { return tenon::flip(x, axis<1>); })},

@@ -90,8 +90,8 @@ using whole_axis = std::remove_const_t<decltype(all_of)>;
 }  // namespace detail
 
 /// The part of `operand` that `ranges` name, one for each axis from the front; missing ones mean whole axes.
-/// extents   the number of positions in each range; types know them along whole axes and of a `static_range`, where they
-///           know the operand's
+/// extents   the number of positions in each range; types know it along a whole axis and of a `static_range`, where
+///           they know the operand's
 /// throws    index_error for a step of 0 or a begin outside the axis
 /// cost      none of its own: strides change
 /// example   y = slice(x, range(1, 3), only(0));
