@@ -161,10 +161,10 @@ void scatter_nd(Destination&& destination, const Indices& indices, Number number
     constexpr index known = places::static_extent(batch);
     if constexpr (known == dyn || known == named) {
       if (rows[batch] != named) return;
-      array<index, slices_rank> all{};
+      array<index, slices_rank> source{};
       for (int axis = 0; axis < slices_rank; ++axis)
-        all[axis] = axis < batch ? rows[axis] : extents[axis - batch + named];
-      const view<const element, rank<slices_rank>, typename target::space> slices(one.data(), rank<slices_rank>(all),
+        source[axis] = axis < batch ? rows[axis] : extents[axis - batch + named];
+      const view<const element, rank<slices_rank>, typename target::space> slices(one.data(), rank<slices_rank>(source),
                                                                                   array<index, slices_rank>{});
       scatter_nd(destination, indices, slices, operation);
     }

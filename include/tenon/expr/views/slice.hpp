@@ -83,9 +83,11 @@ inline constexpr index known_count<Extent, static_range<Begin, End, Step>> = [] 
   return resolve(part, 0, Extent).count;
 }();
 
-/// The range of an axis that no range names.
-template <int>
-using whole_axis = std::remove_const_t<decltype(all_of)>;
+template <int Axis, class Shape, class... Ranges>
+constexpr index known_part() {
+  if constexpr (Axis >= static_cast<int>(sizeof...(Ranges))) return Shape::static_extent(Axis);
+  else return known_count<Shape::static_extent(Axis), typename type_list<Ranges...>::template at<Axis>>;
+}
 
 }  // namespace detail
 
@@ -110,8 +112,7 @@ constexpr auto slice(Operand&& operand, Ranges... ranges) {
     map.step[axis] = part.count <= 1 ? 1 : parts[axis].step;
   }
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    using named = type_list<Ranges..., detail::whole_axis<I>...>;
-    using new_shape = shape<detail::known_count<old_shape::static_extent(I), typename named::template at<I>>...>;
+    using new_shape = shape<detail::known_part<I, old_shape, Ranges...>()...>;
     return make_index_map<same_moved_axes<rank>>(std::forward<Operand>(operand), new_shape(extents), map);
   }(std::make_integer_sequence<int, rank>{});
 }
