@@ -1,5 +1,5 @@
 // expect: tenon: a static_range begins within the extent of its axis
-// lines: 8: g++ says from where
+// lines: 10: g++ says from where
 // tests/compile_fail/static_range_outside.cpp: a part behind the end of an axis whose extent types know.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
