@@ -96,6 +96,25 @@ TEMPLATE_LIST_TEST_CASE("scatter_nd of several axes of rows, into a view, of its
   CHECK(numbers_of(x) == numbers{4, 5, 0, 1, 2, 3});
 }
 
+TEMPLATE_LIST_TEST_CASE("scatter_nd of one number", "[scatter_nd]", tenon_test::spaces) {
+  using counts = tenon::tensor<float, rank<2>, TestType>;
+  using places = tenon::tensor<int, rank<2>, TestType>;
+  counts y(rank<2>(2, 3), {0, 0, 0, 0, 0, 0});
+  tenon::scatter_nd(y, places(rank<2>(4, 2), {0, 1, -1, 2, 0, 1, 1, 0}), 1, tenon::add);
+  CHECK(numbers_of(y) == numbers{0, 2, 0, 1, 0, 1});
+  tenon::scatter_nd(y, places(rank<2>(1, 1), {-1}), 5);  // a whole row
+  CHECK(numbers_of(y) == numbers{0, 2, 0, 5, 5, 5});
+  tenon::scatter_nd(y.view(), tenon::tensor<int, tenon::shape<2>, TestType>{0, 2}, 7);  // one place
+  CHECK(numbers_of(y) == numbers{0, 2, 7, 5, 5, 5});
+  tenon::scatter_nd(y, places(rank<2>(0, 2)), 9);
+  CHECK(numbers_of(y) == numbers{0, 2, 7, 5, 5, 5});
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::scatter_nd(y, places(rank<2>(1, 3)), 1); }) ==
+        "scatter_nd: indices: 3 of a row, expected at most 2 (destination [2, 3])");
+  tenon::tensor<std::uint8_t, rank<2>, TestType> bytes(rank<2>(2, 3));
+  CHECK(tenon_test::text_of<tenon::dtype_error>([&] { tenon::scatter_nd(bytes, places(rank<2>(1, 2)), 300); }) ==
+        "scatter_nd: number 300, expected 0 to 255 (elements of uint8)");
+}
+
 TEMPLATE_LIST_TEST_CASE("scatter_nd refuses what does not fit and leaves the destination as it was", "[scatter_nd]",
                         tenon_test::algorithm_spaces) {
   auto y = counting<float, TestType>(rank<2>(2, 3));

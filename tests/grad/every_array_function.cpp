@@ -34,6 +34,8 @@ std::string pair_difference(const Function& function, const Both& left) {
 TEST_CASE("gradients of views", "[every_array_function]") {
   check_rows({
       {"slice", view_difference([](const auto& x) { return tenon::slice(x, tenon::range(1, 4, 2), tenon::only(2)); })},
+      {"static_range",
+       view_difference([](const auto& x) { return tenon::slice(x * x, tenon::all_of, tenon::static_range<1, 4>{}); })},
       {"narrow", view_difference([](const auto& x) { return tenon::narrow(x, axis<0>, 1, 2); })},
       {"split", view_difference([](const auto& x) { return tenon::split<2>(x, axis<1>)[1]; })},
       {"flip", view_difference([](const auto& x) { return tenon::flip(x, axis<1>); })},
@@ -68,6 +70,7 @@ TEST_CASE("gradients of index maps", "[every_array_function]") {
       {"repeat", view_difference([](const auto& x) { return tenon::repeat(x, 3, axis<0>); })},
       {"tile", view_difference([](const auto& x) { return tenon::tile(x, {{2, 3}}); })},
       {"pad", view_difference([](const auto& x) { return tenon::pad(x, {{1, {0, 2}}}, 0.5); })},
+      {"pad<1, 0>", view_difference([](const auto& x) { return tenon::pad<1, 0>(x * x, axis<1>, 0.5); })},
       {"reflect", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::reflect); })},
       {"symmetric", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::symmetric); })},
       {"replicate", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::replicate); })},

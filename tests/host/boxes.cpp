@@ -150,6 +150,26 @@ TEST_CASE("elements of boxes that are moved", "[host][boxes]") {
   }
 }
 
+TEST_CASE("boxes beside a number", "[host][boxes]") {
+  for (const tenon::index count : box_counts) {
+    CAPTURE(count);
+    const auto p = box_numbers<float, 3>(count, 1);
+    const auto m = box_numbers<double, 2, 3>(count, 2);
+    check_boxes([](const auto& x) { return tenon::pad<1, 0>(x, axis<1>, 2); }, p);
+    check_boxes([](const auto& x) { return tenon::pad<0, 1>(x * 2, axis<1>, 1); }, p);
+    check_boxes([](const auto& x) { return tenon::pad<2, 3>(x, axis<-1>) + 1; }, p);
+    check_boxes([](const auto& x) { return tenon::pad(x, axis<0>, {{{1, 2}}}, 5) * 3; }, p);
+    check_boxes([](const auto& x) { return tenon::pad<1, 0>(x, axis<0, 1>, 0.5f); }, m);
+    check_boxes([](const auto& x) { return tenon::pad(tenon::pad<1, 0>(x > 0, axis<1>, true), axis<0>, {{3}}); }, p);
+  }
+  tensor<float, shape<dyn, dyn, 3>> row({1, 21, 3}), grid({4, 21, 3});
+  row = tenon::uniform<float>(row.shape(), 3, -1, 1), grid = tenon::uniform<float>(grid.shape(), 4, -1, 1);
+  check_boxes([](const auto& x) { return tenon::pad<2, 1>(x, axis<0>); }, row);
+  check_boxes([](const auto& x, const auto& y) { return tenon::pad<2, 1>(x, axis<1>) + tenon::pad<2, 1>(y, axis<1>); },
+              grid, row);
+  check_boxes([](const auto& x) { return tenon::pad<1, 1>(x, axis<0>, 4); }, box_numbers<float, 3>(0, 1));
+}
+
 TEST_CASE("boxes that lie apart, repeat and have several axes before them", "[host][boxes]") {
   const auto whole = box_numbers<float, 3>(40, 1);
   tensor<float, shape<dyn, dyn, 3>> grid({5, 21, 3});

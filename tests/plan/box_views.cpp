@@ -35,6 +35,24 @@ TEST_CASE("values of boxes that are moved", "[plan][box]") {
   STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::concatenate(axis<0>, x, x)), 1>::fits);
 }
 
+TEST_CASE("values and boxes beside a number", "[plan][box]") {
+  tensor<double, shape<dyn, 3>> x({5, 3});
+  x = tenon::iota<double>({5, 3});
+  using list = std::vector<double>;
+  CHECK(box_at(tenon::pad<1, 0>(x, axis<1>, 7), 2) == list{7, 6, 7, 8});
+  CHECK(box_at(tenon::pad<0, 1>(x * 2, axis<1>, 7), 2) == list{12, 14, 16, 7});
+  CHECK(box_at(tenon::pad<2, 1>(x, axis<1>), 1) == list{0, 0, 3, 4, 5, 0});
+  const auto rows = tenon::pad(x, axis<0>, {{{1, 2}}}, -1);
+  CHECK(box_at(rows, 1) == list{0, 1, 2});
+  CHECK(box_at(rows, 5) == list{12, 13, 14});
+  CHECK(box_at(rows, 6) == list{-1, -1, -1});
+  CHECK(box_at(tenon::pad<1, 1>(x, axis<0, 1>), 1) == list{0, 0, 1, 2, 0});
+  CHECK(box_at(tenon::pad<1, 1>(x, axis<0, 1>), 6) == list{0, 0, 0, 0, 0});
+  tensor<double, shape<dyn, 2, 2>> y({5, 2, 2});
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::pad<1, 0>(y, axis<1, 2>)), 1>::fits);
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::pad(x, axis<1>, {{1}})), 1>::fits);
+}
+
 TEST_CASE("boxes that are chosen", "[plan][box]") {
   tensor<double, shape<dyn, 2>> x({5, 2});
   x = tenon::iota<double>({5, 2});

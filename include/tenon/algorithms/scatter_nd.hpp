@@ -137,4 +137,38 @@ void scatter_nd(Destination&& destination, const Indices& indices, const Source&
                                     detail::elements_apart(target, elements, elements_copy));
 }
 
+/// One number in every place of the slices: with `add`, a count of how often rows name a place.
+/// throws    dtype_error where the destination's integers do not hold the number
+/// example   scatter_nd(counts, places, 1, add);
+template <scatter_destination Destination, tensor_operand Indices, dtype Number, class Op = overwrite_op>
+void scatter_nd(Destination&& destination, const Indices& indices, Number number,
+                pointwise_function<Op> operation = {}) {
+  using target = std::remove_cvref_t<Destination>;
+  using places = typename node_of<const Indices&>::shape_type;
+  using element = std::remove_const_t<typename target::element>;
+  constexpr int batch = places::rank - 1;
+  static_assert(batch >= 0, "tenon: the indices of scatter_nd are rows along their last axis");
+  const auto rows = indices.shape().to_array();
+  const auto extents = destination.shape().to_array();
+  if (rows[batch] > target::rank) {
+    throw shape_error(compose_text("scatter_nd: indices: ", rows[batch], " of a row, expected at most ", target::rank,
+                                   " (destination ", extents, ")"));
+  }
+  const tensor<element, rank<1>, typename target::space> one(rank<1>(1),
+                                                             {detail::number_as<element>("scatter_nd", number)});
+  for_each_index<target::rank + 1>([&](auto each) {
+    constexpr int named = each.value, slices_rank = batch + target::rank - named;
+    constexpr index known = places::static_extent(batch);
+    if constexpr (known == dyn || known == named) {
+      if (rows[batch] != named) return;
+      array<index, slices_rank> source{};
+      for (int axis = 0; axis < slices_rank; ++axis)
+        source[axis] = axis < batch ? rows[axis] : extents[axis - batch + named];
+      const view<const element, rank<slices_rank>, typename target::space> slices(one.data(), rank<slices_rank>(source),
+                                                                                  array<index, slices_rank>{});
+      scatter_nd(destination, indices, slices, operation);
+    }
+  });
+}
+
 }  // namespace tenon

@@ -58,6 +58,12 @@ struct result_of_axes {
   static_assert(must_hold<Call>, "tenon: axes are written as in softmax(x, axis<1>), or these arguments do not fit");
 };
 template <class Call>
+struct result_of_shifts {
+  static_assert(
+      must_hold<Call>,
+      "tenon: axes are written as in roll(x, 1, axis<1>), several shifts in braces, roll(x, {1, 2}, axis<0, 1>)");
+};
+template <class Call>
 struct result_of_deviation {
   static_assert(must_hold<Call>,
                 "tenon: axes are written as in stddev(x, axis<1>), a correction behind them, stddev(x, all_axes{}, 1)");
@@ -114,10 +120,10 @@ detail::result_of_ranges<struct slice_call> slice(...);
 
 detail::result_of_joining<struct joining_call> concatenate(...), stack(...);
 detail::result_of_deviation<struct deviation_call> stddev(...);
+detail::result_of_shifts<struct shifts_call> roll(...);
 detail::result_of_axes<struct axes_call> softmax(...), log_softmax(...), logsumexp(...), standardise(...), flip(...),
-    roll(...), repeat(...), squeeze(...), flatten(...), unflatten(...), permute(...), swap_axes(...), move_axis(...),
-    take(...), take_along_axis(...), select(...), narrow(...), count_nonzero(...), norm_l1(...), norm_l2(...),
-    norm_inf(...);
+    repeat(...), squeeze(...), flatten(...), unflatten(...), permute(...), swap_axes(...), move_axis(...), take(...),
+    take_along_axis(...), select(...), narrow(...), count_nonzero(...), norm_l1(...), norm_l2(...), norm_inf(...);
 
 /// Behind any for std::ostream, which is nearer to every stream.
 template <tensor_operand Operand>

@@ -7,6 +7,7 @@
 #include <new>
 #include <tenon/device/threads.hpp>
 #include <tenon/host/fold_states.hpp>
+#include <tenon/host/joined_rows.hpp>
 #include <tenon/plan/iterate.hpp>
 
 namespace tenon::detail {
@@ -227,25 +228,6 @@ blocks_of_rows rows_of_results(const Fold& fold, index width) {
   return rows;
 }
 
-/// The same fold of every `joined`-th row, from number `first` on.
-template <class Fold>
-Fold every_row(Fold fold, index joined, index first) {
-  fold.program.visit([&](auto& stride, auto& start) {
-    start += first * stride[Fold::rank - 2];
-    stride[Fold::rank - 2] *= joined;
-  });
-  fold.extents[Fold::rank - 2] = (fold.extents[Fold::rank - 2] - first + joined - 1) / joined;
-  return fold;
-}
-
-/// Whether all rows of a result lie side by side.
-template <class Fold>
-bool has_flat_rows(const Fold& fold) {
-  auto extents = fold.extents;
-  for (int axis = 0; axis < fold.kept; ++axis) extents[axis] = 1;
-  return is_flat(fold.program, extents);
-}
-
 /// As fold_rows, for a set of states for each of the rows that count as one. Rows that are left beside whole sets are
 /// added last, so that the order depends on extents alone.
 template <class Fold, class Slots>
@@ -264,6 +246,16 @@ void fold_joined_rows(const Fold& fold, const array<index, Fold::rank>& here, co
     }
     for (index i = 0; i < together * width; ++i) states[set * width + i] = set_states[i];
   }
+}
+
+/// The same where rows are shorter than packs and do not lie side by side: they are copied so that they do.
+template <class Fold, class Slots>
+[[gnu::noinline]] bool fold_copied_rows(Fold fold, const array<index, Fold::rank>& here, const array<index, 2>& rows,
+                                        index joined, index width, typename Fold::state* states, const Slots& slots) {
+  staged_rows<Fold::rank> staged(here, rows, width);
+  fold.program.visit(staged);
+  if (staged.fits()) fold_joined_rows(fold, here, rows, joined, width, states, slots);
+  return staged.fits();
 }
 
 /// Neighbouring results of a fold, from the first number to before the second: where they go, and memory for a cascade
@@ -380,6 +372,9 @@ void fold_columns(const Fold& fold, const array<index, Fold::rank>& here,
   const auto rows = rows_of_results<Fold, Slots>(fold, width);
   const auto set_block = [&](state* states, const array<index, 2>& some) {
     if constexpr (may_join_rows<Fold, Slots>) {
+      using cursor = decltype(fold.program.at(here));
+      const bool copies = width < simd::width_for(cursor::widest) && rows.joined > 1 && !has_flat_rows(fold);
+      if (copies && fold_copied_rows(fold, here, some, rows.joined, width, states, slots)) return;
       if (rows.joined > 1) return fold_joined_rows(fold, here, some, rows.joined, width, states, slots);
     }
     fold_rows(fold, here, some, to.part, states, slots);

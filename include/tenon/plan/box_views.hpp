@@ -19,6 +19,8 @@ template <class Map, shape_type Shape, class Operand, class... Parameters>
 struct remap;
 template <int Axis>
 struct roll_map;
+template <class T, int Rank>
+struct pad_constant_map;
 template <int Axis, int IndexRank>
 struct take_map;
 template <int Axis, shape_type Shape, class... Operands>
@@ -104,15 +106,15 @@ struct boxes_of<index_map<Operand, Shape, Axes>, Outer> : boxes_base<index_map<O
   }
 };
 
-/// Boxes of an operand that lie apart: each is found by itself.
-template <int Lanes, class Boxes, class Place>
-TENON_INLINE auto values_apart(const Boxes& boxes, const Place& place_of) {
+/// Boxes that lie apart: `box_at` finds each by itself.
+template <int Lanes, class Boxes, class BoxAt>
+TENON_INLINE auto values_apart(const BoxAt& box_at) {
   using value_type = typename Boxes::value_type;
   using V = simd::pack<value_type, Lanes>;
   constexpr int count = Boxes::count;
   value_type side_by_side[Lanes * count];
   for (int lane = 0; lane < Lanes; ++lane) {
-    const auto one = boxes.template values<1>(place_of(lane));
+    const auto one = box_at(lane);
     TENON_UNROLL(16)
     for (int place = 0; place < count; ++place) side_by_side[lane * count + place] = one.at[place];
   }
@@ -148,13 +150,13 @@ struct boxes_of<remap<roll_map<Axis>, Shape, Operand>, Outer>
       }(std::make_integer_sequence<int, static_cast<int>(Shape::static_extent(Axis)) - 1>{});
       return values;
     } else {
-      const auto place_of = [&](index lane) {
+      const auto box_at = [&](index lane) __attribute__((always_inline)) {
         auto one = places.one(lane);
         if (map.extent == 1) one.first[Axis] = 0;
-        return box_places<Outer>{map(one.first), {}, 1};
+        return operand.template values<1>(box_places<Outer>{map(one.first), {}, 1});
       };
-      if constexpr (Lanes == 1) return operand.template values<1>(place_of(0));
-      else return values_apart<Lanes>(operand, place_of);
+      if constexpr (Lanes == 1) return box_at(0);
+      else return values_apart<Lanes, base>(box_at);
     }
   }
 
@@ -167,6 +169,95 @@ struct boxes_of<remap<roll_map<Axis>, Shape, Operand>, Outer>
           constexpr roll_map<Axis - Outer> inner{Advance, Shape::static_extent(Axis)};
           return values.at[shape::place(inner(shape::position(place.value)))];
         });
+  }
+};
+
+/// Boxes between others that hold one number, and values between others within each box. How many stand before those of
+/// the operand, the run knows: compilers see a way for each number that types allow.
+template <class T, int Rank, class Shape, class Operand, int Outer>
+struct boxes_of<remap<pad_constant_map<T, Rank>, Shape, Operand>, Outer>
+    : boxes_base<remap<pad_constant_map<T, Rank>, Shape, Operand>, Outer> {
+  using node = remap<pad_constant_map<T, Rank>, Shape, Operand>;
+  using base = boxes_base<node, Outer>;
+  using typename base::shape;
+  using typename base::value_type;
+  using own_shape = box<typename Operand::shape_type, Outer>;
+  /// The last longer axis of a box, or -1, and how many there are.
+  static constexpr array<int, 2> longer = [] {
+    array<int, 2> found{{-1, 0}};
+    for (int axis = 0; axis < shape::rank; ++axis) {
+      if (shape::extents[axis] != own_shape::extents[axis]) found = {{axis, found[1] + 1}};
+    }
+    return found;
+  }();
+  static constexpr bool fits = base::is_small && boxes_of<Operand, Outer>::fits && longer[1] <= 1;
+
+  pad_constant_map<T, Rank> map;
+  array<index, Outer> steps{};
+  boxes_of<Operand, Outer> operand;
+
+  explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)) {
+    for (int axis = 0; axis < Outer; ++axis) steps[axis] = from.extents.extent(axis) == 1 ? 0 : 1;
+  }
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    box_places<Outer> own = places;
+    for (int axis = 0; axis < Outer; ++axis) {
+      own.first[axis] = own.first[axis] * steps[axis] - map.before[axis];
+      own.step[axis] *= steps[axis];
+    }
+    if constexpr (Lanes == 1) {
+      return lies_within(own.first) ? placed<1>(operand.template values<1>(own)) : outside();
+    } else {
+      if (lies_within(own.first) && lies_within(own.of(own.count - 1))) [[likely]] {
+        return placed<Lanes>(operand.template values<Lanes>(own));
+      }
+      return values_apart<Lanes, base>([&](index lane) { return values<1>(places.one(lane)); });
+    }
+  }
+
+ private:
+  bool lies_within(const array<index, Outer>& position) const {
+    bool inside = true;
+    for (int axis = 0; axis < Outer; ++axis)
+      inside = inside && position[axis] >= 0 && position[axis] < map.extents[axis];
+    return inside;
+  }
+  auto outside() const {
+    using V = simd::pack<value_type, 1>;
+    return make_box_values<V, base::count>(
+        [&](auto) { return simd::broadcast<value_type, 1>(static_cast<value_type>(map.outside)); });
+  }
+  template <int Lanes, class Values>
+  TENON_INLINE auto placed(const Values& values) const {
+    if constexpr (longer[0] < 0) {
+      return values;
+    } else {
+      constexpr int more = static_cast<int>(shape::extents[longer[0]] - own_shape::extents[longer[0]]);
+      auto result = placed_behind<0, Lanes>(values);
+      [&]<int... Before>(std::integer_sequence<int, Before...>) __attribute__((always_inline)) {
+        ((map.before[longer[0] + Outer] == Before + 1 ? void(result = placed_behind<Before + 1, Lanes>(values))
+                                                      : void()),
+         ...);
+      }(std::make_integer_sequence<int, more>{});
+      return result;
+    }
+  }
+  static constexpr array<index, shape::rank> moved_back(array<index, shape::rank> position, index before) {
+    position[longer[0]] -= before;
+    return position;
+  }
+  template <int Before, int Lanes, class Values>
+  TENON_INLINE auto placed_behind(const Values& values) const {
+    using V = simd::pack<value_type, Lanes>;
+    return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
+      constexpr auto within = moved_back(shape::position(decltype(place)::value), Before);
+      if constexpr (within[longer[0]] >= 0 && within[longer[0]] < own_shape::extents[longer[0]]) {
+        return values.at[own_shape::place(within)];
+      } else {
+        return simd::broadcast<value_type, Lanes>(static_cast<value_type>(map.outside));
+      }
+    });
   }
 };
 
@@ -188,13 +279,14 @@ struct boxes_of<remap<take_map<Axis, IndexRank>, Shape, Operand, Indices>, Outer
   explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)), indices(get<1>(from.operands)) {}
   template <int Lanes>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
-    const auto place_of = [&](index lane) {
+    const auto box_at = [&](index lane) __attribute__((always_inline)) {
       const auto one = places.one(lane);
       const auto chosen = indices.template values<1>(one.template last<before>());
-      return box_places<of_operand>{map(one.first, static_cast<index>(chosen.at[0])), {}, 1};
+      const auto place = map(one.first, static_cast<index>(chosen.at[0]));
+      return operand.template values<1>(box_places<of_operand>{place, {}, 1});
     };
-    if constexpr (Lanes == 1) return operand.template values<1>(place_of(0));
-    else return values_apart<Lanes>(operand, place_of);
+    if constexpr (Lanes == 1) return box_at(0);
+    else return values_apart<Lanes, boxes_base<node, Outer>>(box_at);
   }
 };
 

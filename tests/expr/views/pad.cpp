@@ -60,6 +60,27 @@ TEMPLATE_LIST_TEST_CASE("every mode continues the operand by its rule", "[pad]",
         }));
 }
 
+TEMPLATE_LIST_TEST_CASE("named axes are padded, and types know the others", "[pad]", tenon_test::spaces) {
+  using tenon::dyn;
+  using tenon::shape;
+  const auto x = counting<float, TestType>(shape<2, dyn, 6>(2, 5, 6));
+  const auto same = [](const auto& named, const auto& all) {
+    return named.shape() == all.shape() && numbers_of(named) == numbers_of(all);
+  };
+  const auto middle = tenon::pad(x, axis<1>, {{{3, 1}}}, -7);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(middle)::shape_type, shape<2, dyn, 6>>);
+  CHECK(same(middle, tenon::pad(x, {{0, {3, 1}, 0}}, -7)));
+  const auto ends = tenon::pad(x, axis<-1, 0>, {{1, {0, 2}}});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(ends)::shape_type, shape<dyn, dyn, dyn>>);
+  CHECK(same(ends, tenon::pad(x, {{{0, 2}, 0, 1}})));
+  CHECK(same(tenon::pad(x, axis<2>, {{{2, 4}}}, tenon::reflect), tenon::pad(x, {{0, 0, {2, 4}}}, tenon::reflect)));
+  const auto longer = tenon::pad<2, 1>(x, axis<2, 1>, 5);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(longer)::shape_type, shape<2, dyn, 9>>);
+  CHECK(same(longer, tenon::pad(x, {{0, {2, 1}, {2, 1}}}, 5)));
+  CHECK(same(tenon::pad<0, 2>(x, axis<-1>, tenon::circular), tenon::pad(x, {{0, 0, {0, 2}}}, tenon::circular)));
+  CHECK(same(tenon::pad<1, 0>(x * 2, axis<0>), tenon::pad(x * 2, {{{1, 0}, 0, 0}})));
+}
+
 TEMPLATE_LIST_TEST_CASE("padding fuses with what is around it", "[pad]", tenon_test::spaces) {
   const auto x = counting<float, TestType>(rank<2>(3, 33));
   const auto framed = tenon::pad(x * 2, {{1, 1}}, 1);
@@ -117,6 +138,9 @@ TEST_CASE("widths that a mode cannot fill are refused", "[pad]") {
   CHECK(text_of<tenon::shape_error>([&] { tenon::pad(x, {{3, 0}}, tenon::reflect); }) ==
         "pad: axis 0: 3 before and 3 after, expected at least 0 and at most 2 for mode reflect of extent 3 "
         "(operand [3, 4])");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::pad(x, axis<-1>, {{{1, -1}}}); }) ==
+        "pad: axis 1: 1 before and -1 after, expected at least 0 for mode constant of extent 4 (operand [3, 4])");
+  CHECK_THROWS_AS((tenon::pad<0, 4>(x, axis<0>, tenon::symmetric)), tenon::shape_error);
   CHECK_THROWS_AS(tenon::pad(x, {{0, 5}}, tenon::circular), tenon::shape_error);
   CHECK_THROWS_AS(tenon::pad(x, {{0, 5}}, tenon::symmetric), tenon::shape_error);
   CHECK_THROWS_AS(tenon::pad(counting<float>(rank<1>(0)), {{1}}, tenon::replicate), tenon::shape_error);

@@ -64,6 +64,29 @@ TEST_CASE("only keeps one position", "[slice]") {
   CHECK(tenon::slice(x, tenon::only(1)).shape() == rank<2>(1, 4));
 }
 
+TEMPLATE_LIST_TEST_CASE("types know the extents of parts", "[slice]", tenon_test::spaces) {
+  using tenon::dyn;
+  using tenon::shape;
+  using tenon::static_range;
+  auto x = counting<float, TestType>(shape<dyn, 5, 2>(3, 5, 2));
+  const auto columns = tenon::slice(x, range(1, 3), static_range<1, 4>{});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(columns)::shape_type, shape<dyn, 3, 2>>);
+  CHECK(numbers_of(columns) == numbers_of(tenon::slice(x, range(1, 3), range(1, 4), range(0, 2))));
+  const auto backwards = tenon::slice(x * 2, all_of, static_range<-1, open_end, -2>{}, static_range<0, 9>{});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(backwards)::shape_type, shape<dyn, 3, 2>>);
+  CHECK(numbers_of(backwards) == numbers_of(tenon::slice(x * 2, all_of, range(-1, open_end, -2))));
+  const auto none = tenon::slice(x, static_range<0, 2>{}, static_range<5, 7>{});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(none)::shape_type, shape<dyn, 0, 2>>);
+  CHECK(none.size() == 0);
+  const auto either = [](bool whole) { return whole ? all_of : range(0, 2); };
+  CHECK(tenon::slice(x, either(true)).shape() == shape<3, 5, 2>{});
+  CHECK(tenon::slice(x, either(false)).shape() == shape<2, 5, 2>{});
+  tenon::slice(x, all_of, static_range<1, 4>{}) = 0;
+  CHECK(numbers_of(tenon::slice(x, range(0, 1))) == numbers{0, 1, 0, 0, 0, 0, 0, 0, 8, 9});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(x[range(1, 3)])::shape_type, shape<dyn, 5, 2>>);
+  CHECK_THROWS_AS(tenon::slice(x, static_range<4, 5>{}), tenon::index_error);
+}
+
 TEMPLATE_LIST_TEST_CASE("slices are read and written in every space", "[slice]", tenon_test::spaces) {
   auto x = counting<float, TestType>(rank<2>(3, 5));
   CHECK(numbers_of(tenon::slice(x, range(2, open_end, -2), range(1, 5, 3)) * 1) == numbers{11, 14, 1, 4});

@@ -69,6 +69,13 @@ TEMPLATE_LIST_TEST_CASE("windows slide over any axes, each with its length and s
   check(tenon::windows(x + 0, axis<-1, 0>, {4, 3}, {5, 2}));
 }
 
+TEST_CASE("windows of a static shape start at every element", "[window]") {
+  const auto x = counting<float>(rank<2>(2, 9));
+  const auto known = tenon::windows(x, axis<1>, tenon::shape<7>{});
+  STATIC_REQUIRE(decltype(known)::shape_type::static_extent(2) == 7);
+  CHECK(numbers_of(known) == numbers_of(tenon::windows(x, axis<1>, {7})));
+}
+
 TEMPLATE_LIST_TEST_CASE("a moving mean is a mean over windows", "[window]", tenon_test::spaces) {
   const auto x = counting<float, TestType>(tenon::shape<2, 6>{});
   const auto means = tenon::mean(tenon::windows(x, axis<1>, {3}), tenon::drop<-1>);

@@ -136,32 +136,93 @@ padded_axes<Rank> pad_axes(const array<index, Rank>& operand, const array<paddin
 
 constexpr index without_limit(index) { return INT64_MAX; }
 
-}  // namespace detail
-
-/// `operand` with `widths[a]` more elements along each axis a, all of them `value`.
-/// extents   before + extent + after
-/// throws    shape_error for negative widths, or a length beyond 64 bits; dtype_error for a value that the operand's
-///           integers do not hold
-/// example   pad(image, {{0, 0, 1, {0, 1}}}) adds a row above and below and a column to the right, of zeros
-template <tensor_operand Operand, dtype Number = typename std::remove_cvref_t<Operand>::element>
-constexpr auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::shape_type::rank>& widths,
-                   Number number = {}) {
-  constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
-  const auto value = detail::number_as<typename std::remove_cvref_t<Operand>::element>("pad", number);
-  const auto axes = detail::pad_axes<rank>(operand.shape().to_array(), widths, "constant", detail::without_limit);
-  return make_remap(pad_constant_map<std::remove_const_t<decltype(value)>, rank>{axes.before, axes.operand, value},
-                    tenon::rank<rank>(axes.result), as_node(std::forward<Operand>(operand)));
+/// Extents that types know, of which the named ones get `More` further elements; dyn stands for any number.
+template <index More, index... Extents, int... Axes>
+constexpr auto padded_shape(std::type_identity<shape<Extents...>>, axis_list<Axes...>) {
+  constexpr int rank = static_cast<int>(sizeof...(Extents));
+  constexpr auto named = axis_set<rank>(axis_list<Axes...>{});
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return std::type_identity<shape<(!named[I] ? Extents : Extents == dyn || More == dyn ? dyn : Extents + More)...>>{};
+  }(std::make_integer_sequence<int, rank>{});
 }
 
-/// The same with elements of the operand, as the mode says: `reflect`, `symmetric`, `replicate` or `circular`.
-/// throws    shape_error for negative widths, or such that the mode has no element for
-template <tensor_operand Operand, padding_mode Mode>
+/// `operand` with `widths` further elements; `Shape` says what types know of the result.
+template <class Shape, class Operand, class Outside>
+constexpr auto padded(Operand&& operand, const array<padding, Shape::rank>& widths,
+                      [[maybe_unused]] const Outside& outside) {
+  constexpr int rank = Shape::rank;
+  const auto extents = operand.shape().to_array();
+  if constexpr (padding_mode<Outside>) {
+    const auto axes = pad_axes<rank>(extents, widths, Outside::name, Outside::most);
+    return make_remap(pad_map<Outside, rank>{axes.before, extents}, Shape(axes.result),
+                      as_node(std::forward<Operand>(operand)));
+  } else {
+    const auto value = number_as<typename std::remove_cvref_t<Operand>::element>("pad", outside);
+    const auto axes = pad_axes<rank>(extents, widths, "constant", without_limit);
+    return make_remap(pad_constant_map<std::remove_const_t<decltype(value)>, rank>{axes.before, extents, value},
+                      Shape(axes.result), as_node(std::forward<Operand>(operand)));
+  }
+}
+
+/// The same along named axes only.
+template <index More, class Operand, int... Axes, class Outside>
+constexpr auto padded_along(Operand&& operand, axis_list<Axes...> axes,
+                            const array<padding, static_cast<int>(sizeof...(Axes))>& widths, const Outside& outside) {
+  using operand_shape = typename std::remove_cvref_t<Operand>::shape_type;
+  using result_shape = typename decltype(padded_shape<More>(std::type_identity<operand_shape>{}, axes))::type;
+  constexpr int rank = operand_shape::rank;
+  constexpr auto named = axis_set<rank>(axis_list<Axes...>{});
+  constexpr int count = [&] {
+    int found = 0;
+    for (const bool each : named) found += each ? 1 : 0;
+    return found;
+  }();
+  static_assert(count == axes.count || must_hold<axis_list<Axes...>>, "tenon: pad names each axis once");
+  array<padding, rank> all{};
+  int place = 0;
+  ((all[normalise_axis(Axes, rank)] = widths[place++]), ...);
+  return padded<result_shape>(std::forward<Operand>(operand), all, outside);
+}
+
+}  // namespace detail
+
+/// What `pad` adds: a number, or elements of the operand, by a mode.
+template <class Outside>
+concept padding_content = dtype<Outside> || padding_mode<Outside>;
+
+/// `operand` with `widths[a]` more elements along each axis a: all of them a number, or elements of the operand, as the
+/// mode says: `reflect`, `symmetric`, `replicate` or `circular`.
+/// extents   before + extent + after
+/// throws    shape_error for negative widths, such that the mode has no element for, or a length beyond 64 bits;
+///           dtype_error for a number that the operand's integers do not hold
+/// example   pad(image, {{0, 0, 1, {0, 1}}}) adds a row above and below and a column to the right, of zeros
+template <tensor_operand Operand, padding_content Outside = typename std::remove_cvref_t<Operand>::element>
 constexpr auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::shape_type::rank>& widths,
-                   Mode) {
-  constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
-  const auto axes = detail::pad_axes<rank>(operand.shape().to_array(), widths, Mode::name, Mode::most);
-  return make_remap(pad_map<Mode, rank>{axes.before, axes.operand}, tenon::rank<rank>(axes.result),
-                    as_node(std::forward<Operand>(operand)));
+                   Outside outside = {}) {
+  using extents = tenon::rank<std::remove_cvref_t<Operand>::shape_type::rank>;
+  return detail::padded<extents>(std::forward<Operand>(operand), widths, outside);
+}
+
+/// The same along the named axes, one width for each. Types know the extents of the others.
+/// example   pad(frames, axis<0>, {{{1, 2}}}, replicate) repeats the first frame once and the last one twice
+template <tensor_operand Operand, int... Axes, padding_content Outside = typename std::remove_cvref_t<Operand>::element>
+  requires(sizeof...(Axes) > 0)
+constexpr auto pad(Operand&& operand, axis_list<Axes...> axes,
+                   const array<padding, static_cast<int>(sizeof...(Axes))>& widths, Outside outside = {}) {
+  return detail::padded_along<dyn>(std::forward<Operand>(operand), axes, widths, outside);
+}
+
+/// `Before` and `After` more elements along each named axis. Types know the extents, where they know the operand's.
+/// example   pad<0, 1>(points, axis<1>, 1) takes [n, 3] to homogeneous coordinates
+template <index Before, index After, tensor_operand Operand, int... Axes,
+          padding_content Outside = typename std::remove_cvref_t<Operand>::element>
+  requires(sizeof...(Axes) > 0)
+constexpr auto pad(Operand&& operand, axis_list<Axes...> axes, Outside outside = {}) {
+  static_assert((Before >= 0 && After >= 0) || must_hold<constant<Before>, constant<After>>,
+                "tenon: pad<Before, After> adds 0 elements or more");
+  return detail::padded_along<Before + After>(std::forward<Operand>(operand), axes,
+                                              filled_array<static_cast<int>(sizeof...(Axes))>(padding(Before, After)),
+                                              outside);
 }
 
 }  // namespace tenon

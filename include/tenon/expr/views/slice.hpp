@@ -22,8 +22,16 @@ struct range {
   constexpr range(index first, index last, index stride = 1) : begin(first), end(last), step(stride) {}
 };
 
+/// A range that types know: along an axis whose extent they know, they know the extent of the part, too.
+/// example   slice(poses, all_of, static_range<1, 4>{})
+template <index Begin, index End, index Step = 1>
+struct static_range {
+  static_assert(Step != 0, "tenon: a static_range has any step but 0");
+  constexpr operator range() const { return {Begin, End, Step}; }
+};
+
 /// A whole axis.
-inline constexpr range all_of{};
+inline constexpr static_range<open_end, open_end> all_of{};
 
 /// One position; the axis keeps an extent of 1.
 constexpr range only(index position) {
@@ -39,7 +47,12 @@ struct resolved_range {
   index begin, count;
 };
 
-inline resolved_range resolve(const range& part, int axis, index extent) {
+constexpr bool begins_outside(const range& part, index extent) {
+  const bool beyond = part.must_exist ? part.begin >= extent : part.begin > extent;
+  return part.begin != open_end && (beyond || part.begin < -extent);
+}
+
+constexpr resolved_range resolve(const range& part, int axis, index extent) {
   if (part.step == 0) throw index_error(compose_text("slice: axis ", axis, ": step 0, expected any other"));
   const bool forward = part.step > 0;
   const index lowest = forward ? 0 : -1, highest = forward ? extent : extent - 1;
@@ -50,8 +63,7 @@ inline resolved_range resolve(const range& part, int axis, index extent) {
   const index begin = part.begin == open_end ? (forward ? lowest : highest) : bound(part.begin);
   const index end = part.end == open_end ? (forward ? highest : lowest) : bound(part.end);
   const index reach = forward ? end - begin : begin - end;
-  const bool beyond = part.must_exist ? part.begin >= extent : part.begin > extent;
-  if (part.begin != open_end && (beyond || part.begin < -extent)) {
+  if (begins_outside(part, extent)) {
     throw index_error(
         compose_text("slice: axis ", axis, ": begin ", part.begin, ", expected within the extent ", extent));
   }
@@ -59,15 +71,35 @@ inline resolved_range resolve(const range& part, int axis, index extent) {
   return {begin, reach <= 0 ? 0 : 1 + (forward ? further : -further)};
 }
 
+/// What types know of the extent of a part of an axis.
+template <index Extent, class Range>
+inline constexpr index known_count = dyn;
+template <index Extent, index Begin, index End, index Step>
+  requires(Extent != dyn)
+inline constexpr index known_count<Extent, static_range<Begin, End, Step>> = [] {
+  constexpr static_range<Begin, End, Step> part;
+  static_assert(!begins_outside(part, Extent) || must_hold<static_range<Begin, End, Step>, left_extent<Extent>>,
+                "tenon: a static_range begins within the extent of its axis");
+  return resolve(part, 0, Extent).count;
+}();
+
+template <int Axis, class Shape, class... Ranges>
+constexpr index known_part() {
+  if constexpr (Axis >= static_cast<int>(sizeof...(Ranges))) return Shape::static_extent(Axis);
+  else return known_count<Shape::static_extent(Axis), typename type_list<Ranges...>::template at<Axis>>;
+}
+
 }  // namespace detail
 
 /// The part of `operand` that `ranges` name, one for each axis from the front; missing ones mean whole axes.
-/// extents   the number of positions in each range
+/// extents   the number of positions in each range; types know it along a whole axis and of a `static_range`, where
+///           they know the operand's
 /// throws    index_error for a step of 0 or a begin outside the axis
 /// cost      none of its own: strides change
 /// example   y = slice(x, range(1, 3), only(0));
-template <tensor_operand Operand, std::same_as<range>... Ranges>
+template <tensor_operand Operand, std::convertible_to<range>... Ranges>
 constexpr auto slice(Operand&& operand, Ranges... ranges) {
+  using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   static_assert(sizeof...(Ranges) <= rank, "tenon: slice takes at most one range for each axis");
   const range parts[rank + 1] = {ranges...};
@@ -79,7 +111,10 @@ constexpr auto slice(Operand&& operand, Ranges... ranges) {
     map.start[axis] = part.count == 0 ? 0 : part.begin;
     map.step[axis] = part.count <= 1 ? 1 : parts[axis].step;
   }
-  return make_index_map<same_moved_axes<rank>>(std::forward<Operand>(operand), tenon::rank<rank>(extents), map);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    using new_shape = shape<detail::known_part<I, old_shape, Ranges...>()...>;
+    return make_index_map<same_moved_axes<rank>>(std::forward<Operand>(operand), new_shape(extents), map);
+  }(std::make_integer_sequence<int, rank>{});
 }
 
 }  // namespace tenon

@@ -49,7 +49,8 @@ constexpr array<index, Count> array_from(const index (&values)[Count]) {
 template <tensor_operand Operand, int... Axes, index... Lengths>
   requires(sizeof...(Axes) == sizeof...(Lengths))
 auto windows(Operand&& operand, axis_list<Axes...> axes, const shape<Lengths...>& lengths,
-             const array<index, static_cast<int>(sizeof...(Axes))>& steps,
+             const array<index, static_cast<int>(sizeof...(Axes))>& steps =
+                 filled_array<static_cast<int>(sizeof...(Axes))>(index{1}),
              const array<index, static_cast<int>(sizeof...(Axes))>& dilations =
                  filled_array<static_cast<int>(sizeof...(Axes))>(index{1})) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
