@@ -15,7 +15,7 @@
 
 namespace tenon {
 
-template <int Name, class Node, class Gradient>
+template <int Name, class Steps = void, class Node, class Gradient>
 auto pull_back(const Node& node, const Gradient& gradient);
 
 /// The gradient of operand `I` of a pointwise operation, from the result's.
@@ -179,18 +179,22 @@ auto push_forward(const Node& node, const Change& change) {
 
 /// The gradient of the variable `Name` in `node`, from the gradient of `node` itself: an expression of the variable's
 /// extents. Where elements keep their places, derivatives are numbers: the way forward has the same product, and is
-/// shorter to write where the variable is read more than once.
-template <int Name, class Node, class Gradient>
+/// shorter to write where the variable is read more than once. Steps, where there are any, say what becomes of gradients
+/// on the way, `Steps::template kept<Name>(node, gradient)`.
+template <int Name, class Steps, class Node, class Gradient>
 auto pull_back(const Node& node, const Gradient& gradient) {
   if constexpr (detail::variable_of_node<Node> == Name) {
     return gradient;
   } else if constexpr (requires { differentiable_form(node); }) {
-    return pull_back<Name>(differentiable_form(node), gradient);
+    return pull_back<Name, Steps>(differentiable_form(node), gradient);
   } else if constexpr (detail::reads_in_place<Name, Node> > 1) {
     return push_forward<Name>(node, gradient);
   } else {
     return detail::sum_of_shares<Name, 0>(node, [&]<int I>(constant<I>) {
-      return pull_back<Name>(get<I>(node.operands), detail::gradient_of_operand<I>(node, gradient));
+      const auto& operand = get<I>(node.operands);
+      const auto own = detail::gradient_of_operand<I>(node, gradient);
+      if constexpr (std::is_void_v<Steps>) return pull_back<Name>(operand, own);
+      else return pull_back<Name, Steps>(operand, Steps::template kept<Name>(operand, own));
     });
   }
 }
