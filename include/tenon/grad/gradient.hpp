@@ -56,7 +56,7 @@ auto gradient_of_variable(const Node& node, const Variable& variable, const Seed
   must_be_variable<Variable>();
   constexpr int name = variable_of_node<Variable>;
   if constexpr (depends_on<name, Node>) {
-    return repeat_gradient(pull_back<name, Steps>(node, seed), variable.shape());
+    return repeat_gradient(pull_back_by<name, Steps>(node, seed), variable.shape());
   } else {
     return constants(variable.shape(), typename Variable::element(0));
   }

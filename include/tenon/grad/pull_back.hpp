@@ -15,9 +15,6 @@
 
 namespace tenon {
 
-template <int Name, class Steps = void, class Node, class Gradient>
-auto pull_back(const Node& node, const Gradient& gradient);
-
 /// The gradient of operand `I` of a pointwise operation, from the result's.
 template <int I, class Op, class... Operands, class Gradient>
   requires requires(const Gradient& gradient, const pointwise<Op, Operands...>& node, const Operands&... operands) {
@@ -30,6 +27,11 @@ auto operand_gradient(const pointwise<Op, Operands...>& node, const Gradient& gr
 }
 
 namespace detail {
+
+/// `pull_back`, where `Steps` says what becomes of gradients on the way, `Steps::template kept<Name>(node, gradient)`;
+/// void leaves them as they are written.
+template <int Name, class Steps, class Node, class Gradient>
+auto pull_back_by(const Node& node, const Gradient& gradient);
 
 /// Whether there is a rule for operand `I` of a node; does not compile where there is none.
 template <class Node, int I, class Gradient>
@@ -154,7 +156,7 @@ auto change_through_operand(const Node& node, const Change& change) {
       const seed_leaf seed{{nullptr, node.shape()}, {}};  // nothing reads it
       const auto back = repeat_gradient(gradient_of_operand<I>(node, seed), operand.shape());
       if constexpr (depends_on<seed_variable, std::remove_const_t<decltype(back)>>)
-        return repeat_gradient(pull_back<seed_variable>(back, whole), node.shape());
+        return repeat_gradient(pull_back_by<seed_variable, void>(back, whole), node.shape());
       else return constants(node.shape(), typename Node::element(0));
     }
   }
@@ -177,26 +179,35 @@ auto push_forward(const Node& node, const Change& change) {
   }
 }
 
-/// The gradient of the variable `Name` in `node`, from the gradient of `node` itself: an expression of the variable's
-/// extents. Where elements keep their places, derivatives are numbers: the way forward has the same product, and is
-/// shorter to write where the variable is read more than once. Steps, where there are any, say what becomes of gradients
-/// on the way, `Steps::template kept<Name>(node, gradient)`.
+namespace detail {
+
+/// Where elements keep their places, derivatives are numbers: the way forward has the same product, and is shorter to
+/// write where the variable is read more than once.
 template <int Name, class Steps, class Node, class Gradient>
-auto pull_back(const Node& node, const Gradient& gradient) {
-  if constexpr (detail::variable_of_node<Node> == Name) {
+auto pull_back_by(const Node& node, const Gradient& gradient) {
+  if constexpr (variable_of_node<Node> == Name) {
     return gradient;
   } else if constexpr (requires { differentiable_form(node); }) {
-    return pull_back<Name, Steps>(differentiable_form(node), gradient);
-  } else if constexpr (detail::reads_in_place<Name, Node> > 1) {
+    return pull_back_by<Name, Steps>(differentiable_form(node), gradient);
+  } else if constexpr (reads_in_place<Name, Node> > 1) {
     return push_forward<Name>(node, gradient);
   } else {
-    return detail::sum_of_shares<Name, 0>(node, [&]<int I>(constant<I>) {
+    return sum_of_shares<Name, 0>(node, [&]<int I>(constant<I>) {
       const auto& operand = get<I>(node.operands);
-      const auto own = detail::gradient_of_operand<I>(node, gradient);
-      if constexpr (std::is_void_v<Steps>) return pull_back<Name>(operand, own);
-      else return pull_back<Name, Steps>(operand, Steps::template kept<Name>(operand, own));
+      const auto own = gradient_of_operand<I>(node, gradient);
+      if constexpr (std::is_void_v<Steps>) return pull_back_by<Name, void>(operand, own);
+      else return pull_back_by<Name, Steps>(operand, Steps::template kept<Name>(operand, own));
     });
   }
+}
+
+}  // namespace detail
+
+/// The gradient of the variable `Name` in `node`, from the gradient of `node` itself: an expression of the variable's
+/// extents.
+template <int Name, class Node, class Gradient>
+auto pull_back(const Node& node, const Gradient& gradient) {
+  return detail::pull_back_by<Name, void>(node, gradient);
 }
 
 }  // namespace tenon
