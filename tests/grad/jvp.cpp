@@ -121,3 +121,25 @@ TEST_CASE("what is masked leaves no NaN in higher derivatives", "[jvp]") {
   const auto [second] = tenon::hessian_vector_product(loss, wrt(v), ones);
   CHECK(tenon_test::difference(numbers_of(second), {2, 2 + 2 * std::exp(-1.0), 2}, 1e-6) == "");
 }
+
+TEST_CASE("changes of rotated points are short, and those of borders are none", "[jvp]") {
+  const auto points = drawn(tenon::shape<tenon::dyn, 3>(5), 1, 2, 3), along = drawn(tenon::shape<tenon::dyn, 3>(5), 3),
+             turns = drawn(tenon::shape<tenon::dyn, 3>(5), 2, -0.5f, 0.5f);
+  const auto project = [&](const auto& w) {
+    const auto moved = points + tenon::cross(w, points) + 0.5 * tenon::cross(w, tenon::cross(w, points));
+    return moved / tenon::new_axis<1>(tenon::select(moved, axis<1>, 2));
+  };
+  const auto v = variable<0>(turns);
+  const auto change = tenon::jvp(project(v), wrt(v), along);
+  const auto above = numbers_of(project(turns + 1e-6 * along)), below = numbers_of(project(turns - 1e-6 * along));
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < above.size(); ++i) expected.push_back((above[i] - below[i]) / 2e-6);
+  CHECK(tenon_test::difference(numbers_of(change), expected, 1e-7) == "");
+  CHECK(tenon_test::nodes_in<std::remove_cvref_t<decltype(change)>>() <= 500);
+  CHECK(change_difference([](const auto& x) { return tenon::pad(x * x, {{{1, 2}, 2}}, 7); }) == "");
+  const auto narrow = drawn(rank<2>(5, 1), 4);
+  const auto n = variable<0>(narrow);
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::jvp(points + n, wrt(n), narrow); }) ==
+        "gradient: axis 1: extent 1 was repeated to 3; make it static, as in shape<dyn, 1>, that its gradient can be "
+        "summed (operand [5, 1])");
+}

@@ -84,3 +84,30 @@ TEST_CASE("the power 0 is flat everywhere", "[value_and_gradient]") {
   const auto [value, dx, dy] = tenon::value_and_gradient(powers, x, y);
   CHECK(numbers_of(dx) == std::vector<double>{0, 0, 4});
 }
+
+TEST_CASE("long gradients are computed in steps", "[value_and_gradient]") {
+  using points = tenon::tensor<double, tenon::shape<tenon::dyn, 3>>;
+  const auto seen = drawn(tenon::shape<tenon::dyn, 2>(5), 4);
+  const auto rows = [&](tenon::index count) { return tenon::slice(seen, tenon::range(0, count), tenon::all_of); };
+  const auto loss = [&](const auto& turns, const auto& shifts, const auto& at) {
+    const auto moved = at + tenon::cross(turns, at) + 0.5 * tenon::cross(turns, tenon::cross(turns, at)) + shifts;
+    const auto depth = tenon::new_axis<1>(tenon::select(moved, tenon::axis<1>, 2));
+    const auto on_image = tenon::slice(moved, tenon::all_of, tenon::range(0, 2)) / depth;
+    return tenon::sum(tenon::square(on_image - rows(at.shape().extent(0))));
+  };
+  points turns = drawn(tenon::shape<tenon::dyn, 3>(5), 1, -0.5f, 0.5f), shifts = drawn(turns.shape(), 2, 0, 1),
+         at = drawn(turns.shape(), 3, 2, 3);
+  const auto found = [&] { return tenon::value_and_gradient(loss, turns, shifts, at); };
+  const tenon::launch_counter launches;
+  const auto [value, of_turns, of_shifts, of_points] = found();
+  CHECK(launches.count() <= 12);
+  const auto evaluated = [&] { return static_cast<double>(loss(turns, shifts, at)); };
+  CHECK(value == evaluated());
+  CHECK(tenon_test::difference_from_slopes(turns, of_turns, evaluated, 1e-6, 1e-6) == "");
+  CHECK(tenon_test::difference_from_slopes(shifts, of_shifts, evaluated, 1e-6, 1e-6) == "");
+  CHECK(tenon_test::difference_from_slopes(at, of_points, evaluated, 1e-6, 1e-6) == "");
+  turns = points({0}), shifts = points({0}), at = points({0});
+  const auto [none, of_no_turns, of_no_shifts, of_no_points] = found();
+  CHECK(none == 0);
+  CHECK(of_no_turns.size() + of_no_shifts.size() + of_no_points.size() == 0);
+}

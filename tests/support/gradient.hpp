@@ -45,6 +45,14 @@ std::string second_difference(const Function& function, Tensor& x, double tolera
   return difference_from_slopes(x, second, [&] { return static_cast<double>(slope); }, 1e-6, tolerance);
 }
 
+/// How many nodes an expression has.
+template <class Node>
+constexpr int nodes_in() {
+  return []<class... Operands>(std::type_identity<tenon::tuple<Operands...>>) {
+    return (1 + ... + nodes_in<Operands>());
+  }(std::type_identity<tenon::operands_of<Node>>{});
+}
+
 /// As `gradient_difference`, of a view of 4 x 6 numbers, squared so that every element has a gradient of its own.
 template <class View>
 std::string view_difference(const View& view) {

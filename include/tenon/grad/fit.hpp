@@ -90,6 +90,13 @@ auto sum_repeated(const Gradient& gradient, std::integer_sequence<int, I...>) {
   }
 }
 
+/// The node itself, or converted where its elements have another type.
+template <class Element, class Node>
+auto with_element(const Node& node) {
+  if constexpr (std::is_same_v<typename Node::element, Element>) return node;
+  else return cast<Element>(node);
+}
+
 }  // namespace detail
 
 /// The gradient of an operand that repeated over the extents of a result: of the operand's element type, and of extents
@@ -111,12 +118,8 @@ auto fit_gradient(const Operand& operand, const Result& result, const Gradient& 
   }
   const auto summed =
       detail::sum_repeated<repetition>(gradient, std::make_integer_sequence<int, repetition::summed_count>{});
-  const auto as_element = [](const auto& node) {
-    if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(node)>::element, element>) return node;
-    else return cast<element>(node);
-  };
-  if constexpr (is_counted) return as_element(summed * count);
-  else return as_element(summed);
+  if constexpr (is_counted) return detail::with_element<element>(summed * count);
+  else return detail::with_element<element>(summed);
 }
 
 /// A gradient that repeats over `extents`, repeated.

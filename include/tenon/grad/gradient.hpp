@@ -51,12 +51,12 @@ void check_seed(const Value& value, const Seed& seed) {
   check_equal_extents("vjp", "the gradient", seed, "the expression", value);
 }
 
-template <class Node, class Variable, class Seed>
+template <class Steps = void, class Node, class Variable, class Seed>
 auto gradient_of_variable(const Node& node, const Variable& variable, const Seed& seed) {
   must_be_variable<Variable>();
   constexpr int name = variable_of_node<Variable>;
   if constexpr (depends_on<name, Node>) {
-    return repeat_gradient(pull_back<name>(node, seed), variable.shape());
+    return repeat_gradient(pull_back_by<name, Steps>(node, seed), variable.shape());
   } else {
     return constants(variable.shape(), typename Variable::element(0));
   }

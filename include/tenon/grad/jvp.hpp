@@ -1,5 +1,5 @@
 // tenon/grad/jvp.hpp: derivatives along a direction, of values and of gradients.
-// A gradient is linear in the gradient of the result; differentiating it by that gives derivatives without new rules.
+// A variable's change is pushed forward by the rules of gradients; those of gradients give second derivatives.
 // Floor 6: may include base, core, expr, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,9 +9,6 @@
 namespace tenon {
 
 namespace detail {
-
-/// The name of the gradient of a result, which no expression is left with; users' names are smaller.
-inline constexpr int seed_variable = 1 << 30;
 
 template <int Variables, int Tangents>
 consteval void tangents_must_fit() {
@@ -27,31 +24,27 @@ void check_tangent(const char* operation, const Variable& variable, const Tangen
   check_equal_extents(operation, "a tangent", tangent.shape(), "its variable", variable.shape());
 }
 
-/// The gradient of the variable named `Name` in `node`, where that is the product of a gradient with a tangent: zeros
-/// where there is none.
-template <int Name, class Node, class Shape, class Seed>
-auto pull_back_or_zero(const Node& node, const Shape& extents, const Seed& seed) {
-  if constexpr (depends_on<Name, Node>) return repeat_gradient(pull_back<Name>(node, seed), extents);
-  else return constants(extents, typename Node::element(0));
+template <class... Variables, class... Tangents>
+void check_tangents(const char* operation, const tuple<Variables...>& variables, const tuple<Tangents...>& tangents) {
+  for_each_index<static_cast<int>(sizeof...(Variables))>(
+      [&](auto i) { check_tangent(operation, get<i.value>(variables), get<i.value>(tangents)); });
 }
 
 /// How the value of `node` changes when a variable moves along its tangent.
 template <class Node, class Variable, class Tangent>
-auto change_along(const Node& node, const Variable& variable, const Tangent& tangent) {
+auto change_along(const Node& node, const Variable&, const Tangent& tangent) {
   must_be_variable<Variable>();
-  check_tangent("jvp", variable, tangent);
   constexpr int name = variable_of_node<Variable>;
-  if constexpr (depends_on<name, Node>) {
-    using seed_leaf =
-        leaf<typename Node::element, typename Node::shape_type, typename Variable::space, variable_name<seed_variable>>;
-    const seed_leaf seed{{nullptr, node.shape()}, {}};  // nothing reads it: gradients are linear in it
-    const auto result =
-        pull_back_or_zero<seed_variable>(gradient_of_variable(node, variable, seed), node.shape(), tangent);
-    static_assert(!depends_on<seed_variable, std::remove_const_t<decltype(result)>>);
-    return result;
-  } else {
-    return constants(node.shape(), typename Node::element(0));
-  }
+  if constexpr (depends_on<name, Node>) return repeat_gradient(push_forward<name>(node, tangent), node.shape());
+  else return constants(node.shape(), typename Node::element(0));
+}
+
+/// How `node` changes when each variable moves along its tangent.
+template <class Node, class... Variables, class... Tangents>
+auto change_along_all(const Node& node, const tuple<Variables...>& variables, const tuple<Tangents...>& tangents) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return (... + change_along(node, get<I>(variables), get<I>(tangents)));
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Variables))>{});
 }
 
 }  // namespace detail
@@ -69,24 +62,9 @@ auto jvp(Operand&& operand, const wrt_variables<Variables...>& named, Tangents&&
                 "tenon: a variable of wrt is not in this expression, whose traced values are constants");
   const auto& node = as_node(std::forward<Operand>(operand));
   const auto along = make_tuple_of(as_node(std::forward<Tangents>(tangents))...);
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return (... + detail::change_along(node, get<I>(named.variables), get<I>(along)));
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Variables))>{});
+  detail::check_tangents("jvp", named.variables, along);
+  return detail::change_along_all(node, named.variables, along);
 }
-
-namespace detail {
-
-/// The gradient of one variable in the product of all gradients with their tangents.
-template <class Variable, class... Gradients, class... Tangents>
-auto gradient_of_products(const Variable& variable, const tuple<Gradients...>& gradients,
-                          const tuple<Tangents...>& tangents) {
-  constexpr int name = variable_of_node<Variable>;
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return (... + pull_back_or_zero<name>(get<I>(gradients), variable.shape(), get<I>(tangents)));
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Gradients))>{});
-}
-
-}  // namespace detail
 
 /// The second derivatives of an expression without axes, times tangents of the variables' extents: a tuple of
 /// expressions, one for each variable. The Hessian itself is never made.
@@ -98,10 +76,12 @@ auto hessian_vector_product(Operand&& operand, const wrt_variables<Variables...>
   detail::tangents_must_fit<sizeof...(Variables), sizeof...(Tangents)>();
   const auto gradients = gradient(std::forward<Operand>(operand), named);
   const auto along = make_tuple_of(as_node(std::forward<Tangents>(tangents))...);
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    (detail::check_tangent("hessian_vector_product", get<I>(named.variables), get<I>(along)), ...);
-    return make_tuple_of(detail::gradient_of_products(get<I>(named.variables), gradients, along)...);
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Variables))>{});
+  detail::check_tangents("hessian_vector_product", named.variables, along);
+  return apply_tuple(
+      [&](const auto&... gradient) {
+        return make_tuple_of(detail::change_along_all(gradient, named.variables, along)...);
+      },
+      gradients);
 }
 
 }  // namespace tenon

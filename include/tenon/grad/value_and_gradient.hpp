@@ -75,6 +75,41 @@ auto evaluated_gradient(const Node& node, const Leaf& sought) {
   return result;
 }
 
+/// How often the variable `Name` is read.
+template <int Name, class Node>
+constexpr int count_reads() {
+  if constexpr (variable_of_node<Node> == Name) {
+    return 1;
+  } else {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return (0 + ... + count_reads<Name, Operands>());
+    }(std::type_identity<operands_of<Node>>{});
+  }
+}
+
+/// Gradients on the way that several reads of the variable share are computed, and go on as tensors.
+struct stored_steps {
+  template <int Name, class Node, class Gradient>
+  static auto kept(const Node&, const Gradient& gradient) {
+    if constexpr (count_operations<Gradient>() < 4 || count_reads<Name, Node>() < 2) return gradient;
+    else return as_node(evaluated_tensor(gradient));
+  }
+};
+
+/// How many operations one statement of a gradient may have. Time to compile grows with them, faster than they do.
+inline constexpr int most_operations = 500;
+
+/// The gradients of an expression without axes, where what several reads share is stored.
+template <class Node, class... Variables>
+auto gradients_in_steps(const Node& node, const wrt_variables<Variables...>& named) {
+  return apply_tuple(
+      [&](const Variables&... variable) {
+        return make_tuple_of(
+            gradient_of_variable<stored_steps>(node, variable, constants(shape<>{}, typename Node::element(1)))...);
+      },
+      named.variables);
+}
+
 /// Evaluates expressions into new tensors, those that fit each other in one kernel.
 template <class... Nodes>
 auto evaluate_together(const Nodes&... nodes) {
@@ -100,7 +135,8 @@ auto evaluate_together(const Nodes&... nodes) {
 
 /// The value of an expression without axes and its gradients: a number and a tensor for each variable or tensor named.
 /// cost      the kernels of the value and of each gradient, pointwise gradients of equal extents in one. Plain tensors
-///           take one statement to compile for every leaf of their type; variables one in all
+///           take one statement to compile for every leaf of their type; variables one in all, and gradients of more
+///           than 500 operations several each
 /// throws    shape_error where an operand's extent of 1, unknown to types, was repeated; error where the expression
 ///           reads a plain tensor through a view, such as a slice of it
 /// example   const auto [loss, dw, db] = value_and_gradient(mean(square(matmul(x, w) + b - t)), wrt(w, b));
@@ -111,8 +147,15 @@ auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named
   detail::must_be_without_axes<node_type>();
   const typename node_type::element value = node;
   if constexpr (((detail::variable_of_node<Leaves> >= 0) && ...)) {
-    auto gradients = with_shared_passes([](const auto&... each) { return detail::evaluate_together(each...); },
-                                        gradient(node, named));
+    constexpr bool is_long = []<class... Gradients>(std::type_identity<tuple<Gradients...>>) {
+      return ((detail::count_operations<Gradients>() > detail::most_operations) || ...);
+    }(std::type_identity<decltype(gradient(node, named))>{});
+    const auto written = [&] {
+      if constexpr (is_long) return detail::gradients_in_steps(node, named);
+      else return gradient(node, named);
+    }();
+    auto gradients =
+        with_shared_passes([](const auto&... each) { return detail::evaluate_together(each...); }, written);
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return make_tuple_of(value, std::move(get<I>(gradients))...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Leaves))>{});
