@@ -8,16 +8,16 @@
 namespace {
 
 /// Counts how many of it live.
-struct counted_object {
-  counted_object() { ++living; }
-  counted_object(const counted_object&) = delete;
-  counted_object& operator=(const counted_object&) = delete;
-  ~counted_object() { --living; }
+struct owned_object {
+  owned_object() { ++living; }
+  owned_object(const owned_object&) = delete;
+  owned_object& operator=(const owned_object&) = delete;
+  ~owned_object() { --living; }
   int value = 5;
   inline static int living = 0;
 };
 
-using owned_objects = tenon::detail::owned_array<counted_object>;
+using owned_objects = tenon::detail::owned_array<owned_object>;
 
 }  // namespace
 
@@ -25,17 +25,17 @@ TEST_CASE("an owned array makes its objects and destroys them once, wherever the
   CHECK(owned_objects().data() == nullptr);
   {
     owned_objects first(3);
-    CHECK(counted_object::living == 3);
+    CHECK(owned_object::living == 3);
     first[2].value = 7;
     owned_objects second = std::move(first);
     CHECK(first.data() == nullptr);
     CHECK((second[0].value == 5 && second[2].value == 7));
     owned_objects third(2);
-    CHECK(counted_object::living == 5);
+    CHECK(owned_object::living == 5);
     third = std::move(second);
     CHECK(third[2].value == 7);
     third = owned_objects(1);
     CHECK(third[0].value == 5);
   }
-  CHECK(counted_object::living == 0);
+  CHECK(owned_object::living == 0);
 }

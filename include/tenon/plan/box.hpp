@@ -119,6 +119,7 @@ TENON_INLINE constexpr auto make_box_values(const Value& value) {
 template <class Node, int Outer>
 struct boxes_of {
   static constexpr bool fits = false;
+  static constexpr int count = 0;
 };
 /// What all of them say.
 template <class Node, int Outer>
