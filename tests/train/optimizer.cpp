@@ -48,7 +48,7 @@ struct network : nn::module<network> {
     tenon::traced h = tenon::relu(first(nn::flatten{}(nn::max_pool2d<2>{}(x))));
     h = h + tenon::reshape(steps(tenon::new_axis<0>(h)).sequence, h.shape());
     return leaves_out ? tenon::traced(tenon::slice(h, tenon::all_of, tenon::range(0, 4)))
-                      : tenon::traced(tenon::slice(second(h), tenon::all_of, tenon::all_of));
+                      : tenon::traced(tenon::slice(second(h), tenon::all_of, tenon::range(0, 4)));
   }
 };
 auto some_images(tenon::index count) {
