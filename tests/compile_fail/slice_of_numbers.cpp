@@ -1,4 +1,4 @@
-// expect: tenon: a part is a range of each axis, slice(x, only(1), range(0, 3)), or x[1]
+// expect: tenon: a part is a range of each axis, slice(x, only(1), range(0, 3)), or x(1, range(0, 3))
 // tests/compile_fail/slice_of_numbers.cpp: positions in the place of ranges.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

@@ -104,6 +104,7 @@ const reasons functions_without_gradients = {
     {"scatter scatter_add scatter_nd overwrite", "they write in place; of variables they do not compile"},
     {"axis drop shape range only open_end trusted window_geometry", "arguments"},
     {"window_count", "extents"},
+    {"x", "its parts are those of select"},
     {"write_attention_gradients", "it writes gradients; those of attention have a row"},
 };
 

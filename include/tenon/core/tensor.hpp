@@ -235,6 +235,22 @@ class tensor {
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return view()(indices...);
   }
+  /// The part at ranges and positions, `x(all_of, 3)` a column, as that of a view.
+  template <class... Parts>
+    requires(!std::convertible_to<Parts, index> || ...)
+  constexpr auto operator()(const Parts&... parts) & TENON_LIFETIMEBOUND {
+    return write_view()(parts...);
+  }
+  template <class... Parts>
+    requires(!std::convertible_to<Parts, index> || ...)
+  constexpr auto operator()(const Parts&... parts) const& TENON_LIFETIMEBOUND {
+    return view()(parts...);
+  }
+  template <class... Parts>
+    requires(!std::convertible_to<Parts, index> || ...)
+  auto operator()(const Parts&... parts) && {
+    return detail::subscripts(std::move(*this), parts...);
+  }
   /// A number, for a tensor without axes, as a view's.
   constexpr operator T() const
     requires(rank == 0)

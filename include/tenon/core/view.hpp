@@ -11,6 +11,7 @@
 #include <tenon/core/layout.hpp>
 #include <tenon/core/noalias.hpp>
 #include <tenon/core/space.hpp>
+#include <tenon/core/strided_iterator.hpp>
 #include <type_traits>
 #include <utility>
 #if TENON_CHECKED != 0
@@ -28,6 +29,15 @@ constexpr auto subscript(Whole&& whole, const Position& position) {
                 "tenon: x[x > 0] = 0 is written x = where(x > 0, 0, x), and x[indices] take(x, indices, axis<0>)");
   if constexpr (!is_position) return slice(std::forward<Whole>(whole), position);
   else return select(std::forward<Whole>(whole), axis<0>, static_cast<index>(position));
+}
+
+/// What `whole(parts...)` is where the parts are not all positions, by expr/views/select.hpp.
+template <class Whole, class... Parts>
+constexpr auto subscripts(Whole&& whole, const Parts&... parts) {
+  constexpr bool are_parts = !(requires { parts.shape(); } || ...);
+  static_assert(are_parts || must_hold<Parts...>,
+                "tenon: x(i, j) takes positions and ranges; elements of indices are take(x, indices, axis<0>)");
+  return select(std::forward<Whole>(whole), parts...);
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_position(int axis, index position, extents_view extents) {
@@ -178,6 +188,24 @@ class view {
     check_alive("view", "elements", block_of(*this));
 #endif
     return data_[offset(position)];
+  }
+  /// The part at ranges and positions, `x(all_of, 3)` a column: `select(x, all_of, 3)`.
+  /// throws    index_error where one lies outside its axis
+  template <class... Parts>
+    requires(!std::convertible_to<Parts, index> || ...)
+  constexpr auto operator()(const Parts&... parts) const {
+    return detail::subscripts(*this, parts...);
+  }
+  /// Elements along the axis, for the host: `for (float& value : x[0])`, `std::ranges::sort(x(all_of, 2))`.
+  constexpr detail::strided_iterator<T> begin() const
+    requires(rank == 1 && Space::host_accessible)
+  {
+    return {data_, strides_[0]};
+  }
+  constexpr detail::strided_iterator<T> end() const
+    requires(rank == 1 && Space::host_accessible)
+  {
+    return begin() + size();
   }
   /// A number, for a view without axes. cost: where the host cannot read it, a copy, and a wait for what writes it
   constexpr operator element() const

@@ -51,7 +51,8 @@ struct result_of_extents {
 };
 template <class Call>
 struct result_of_ranges {
-  static_assert(must_hold<Call>, "tenon: a part is a range of each axis, slice(x, only(1), range(0, 3)), or x[1]");
+  static_assert(must_hold<Call>,
+                "tenon: a part is a range of each axis, slice(x, only(1), range(0, 3)), or x(1, range(0, 3))");
 };
 template <class Call>
 struct result_of_axes {

@@ -216,7 +216,6 @@ void pull_from(const Leaf& value, const Seed& seed, std::uint64_t first) {
 /// A value that gradients flow through: what a traced statement or a layer made, or a variable. It is an operand of
 /// expressions, like a tensor, and a number where it has no axes. Copies name the same value; assigned to, it names
 /// another one, so that a loop can carry it. It remembers what it was made of until the last copy is gone.
-///
 /// Tensors that a traced expression reads must keep their elements until `backward`. Their memory is kept where
 /// they are gone before, but for tensors in place and memory that is not Tenon's. A value and all that it was made of
 /// belong to one thread.
@@ -301,10 +300,15 @@ class traced : public traced_leaf<T, Shape, Space> {
   traced<T, rank<Rank>, Space> reshape(const listed_extent (&extents)[Rank]) const {
     return reshape(detail::inferred_shape(extents, size()));
   }
-  /// The part at a position of the first axis, or at a range of them: an expression.
+  /// The part at a position of the first axis, or at a range of them, or at positions and ranges of several axes.
   template <class Position>
   auto operator[](const Position& position) const {
     return detail::subscript(static_cast<const leaf_type&>(*this), position);
+  }
+  template <class... Parts>
+    requires(!std::convertible_to<Parts, index> || ...)
+  auto operator()(const Parts&... parts) const {
+    return detail::subscripts(static_cast<const leaf_type&>(*this), parts...);
   }
   /// The same value, which gradients do not flow through: what a recurrence carries from one step to the next.
   traced detached() const {
@@ -365,8 +369,7 @@ traced<T, Shape, Space> named_variable(const leaf<T, Shape, Space, Owner>& eleme
 
 }  // namespace detail
 
-/// A tensor or view that gradients are wanted of: `gradient()` is what backward passes leave. It must keep its
-/// elements until `backward`.
+/// A tensor or view that gradients are wanted of, which `gradient()` gives. It keeps its elements until `backward`.
 template <tensor_operand Tensor>
 auto variable(const Tensor& elements) {
   const auto node = as_node(elements);
@@ -375,8 +378,7 @@ auto variable(const Tensor& elements) {
   step.keep_elements(node);
   return named;
 }
-/// The same; the gradient stays in `gradient`, which backward passes add to where `is_kept` says so, else begin anew.
-/// Both outlive the variable.
+/// The same; backward passes add to `gradient` where `is_kept` says so, else begin anew. Both outlive the variable.
 template <tensor_operand Tensor, class T, class Shape, class Space>
 auto variable(const Tensor& elements, tensor<T, Shape, Space>& gradient, bool& is_kept) {
   const auto node = as_node(elements);
@@ -386,8 +388,7 @@ auto variable(const Tensor& elements, tensor<T, Shape, Space>& gradient, bool& i
   return named;
 }
 
-/// Traces an expression without axes, and adds its share to the gradients of all that it was made of. Returns its
-/// value.
+/// Traces an expression without axes, adds its share to the gradients of what it was made of, and returns its value.
 /// example   const float loss = backward(mean(square(net(x) - y)));
 template <tensor_operand Operand>
 auto backward(Operand&& operand) {

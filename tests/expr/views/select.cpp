@@ -76,12 +76,45 @@ TEST_CASE("parts of traced values", "[select]") {
   const auto x = tenon_test::drawn(rank<2>(3, 2), 1);
   const auto v = tenon::variable(x);
   const tenon::traced square = v * v;
-  tenon::backward(tenon::sum(square[-1]) + square[0][1] + tenon::sum(square[tenon::range(1, 2)]));
+  tenon::backward(tenon::sum(square[-1]) + square[0][1] + tenon::sum(square(tenon::range(1, 2), tenon::all_of)));
+  tenon::backward(tenon::sum(square(tenon::range(0, 2), 0)));
   CHECK(numbers_of(v.gradient()) ==
-        std::vector<double>{0, 2 * x(0, 1), 2 * x(1, 0), 2 * x(1, 1), 2 * x(2, 0), 2 * x(2, 1)});
+        std::vector<double>{2 * x(0, 0), 2 * x(0, 1), 4 * x(1, 0), 2 * x(1, 1), 2 * x(2, 0), 2 * x(2, 1)});
+}
+
+TEMPLATE_LIST_TEST_CASE("parentheses take ranges and positions", "[select]", tenon_test::spaces) {
+  using tenon::all_of;
+  using tenon::range;
+  auto x = tenon::evaluated_tensor<TestType>(tenon::iota<float>(shape<2, dyn, 4>(2, 3, 4)));
+  CHECK(numbers_of<TestType>(x(all_of, 1, range(1, 3)) * 1) == std::vector<double>{5, 6, 17, 18});
+  CHECK(numbers_of<TestType>(x(-1, range(0, 3, 2)) * 1) == std::vector<double>{12, 13, 14, 15, 20, 21, 22, 23});
+  CHECK(numbers_of<TestType>(tenon::slice(x * 2)(all_of, all_of, -2)(1, range(1, 2)) * 1) == std::vector<double>{36});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(x(all_of, 1, 2u))::shape_type, shape<2>>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(x(1, tenon::static_range<1, 3>{}))::shape_type, shape<dyn, 4>>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(x(all_of))::shape_type, shape<2, dyn, 4>>);
+  x(0, range(1, 3), 3) = -1;
+  x(1, all_of) += 100;
+  CHECK(numbers_of<TestType>(x * 1) == std::vector<double>{0,   1,   2,   3,   4,   5,   6,   -1,  8,   9,   10,  -1,
+                                                           112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123});
+  const auto kept = tenon::evaluated_tensor<TestType>(tenon::iota<float>(rank<2>(2, 3)))(all_of, 1);
+  CHECK(numbers_of<TestType>(kept * 1) == std::vector<double>{1, 4});
+  CHECK(numbers_of<TestType>(tenon::select(x, range(1, 2), 0, 0) * 1) == std::vector<double>{112});
+  const auto& fixed = x;
+  STATIC_REQUIRE(std::is_same_v<decltype(fixed(0, all_of, 2)), tenon::view<const float, shape<dyn>, TestType>>);
+}
+
+TEST_CASE("parts of a table that cannot be", "[select]") {
+  const tenon::tensor<float, rank<2>> x(tenon::iota<float>(rank<2>(2, 3)));
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { x(tenon::all_of, 3); }) ==
+        "slice: axis 1: position 3, expected within the extent 3");
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { x(-3, tenon::all_of); }) ==
+        "slice: axis 0: position -3, expected within the extent 2");
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { x(0, tenon::range(4, 5)); }) ==
+        "slice: axis 1: begin 4, expected within the extent 3");
 }
 
 TEST_CASE("gradients go to the place", "[select]") {
+  CHECK(tenon_test::view_difference([](const auto& v) { return tenon::select(v, tenon::range(0, 3, 2), -1); }) == "");
   CHECK(tenon_test::view_difference([](const auto& v) { return tenon::select(v, axis<0>, -1); }) == "");
   CHECK(tenon_test::view_difference([](const auto& v) { return tenon::select(v, axis<1>, 2); }) == "");
 }

@@ -52,6 +52,11 @@ struct index_map {
   constexpr auto operator[](const Position& position) const {
     return detail::subscript(*this, position);
   }
+  template <class... Parts>
+    requires(!std::convertible_to<Parts, index> || ...)
+  constexpr auto operator()(const Parts&... parts) const {
+    return detail::subscripts(*this, parts...);
+  }
   /// This node on other operands of the same extents.
   template <class Other>
   constexpr auto with_operands(const tuple<Other>& others) const {

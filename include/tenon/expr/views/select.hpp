@@ -1,5 +1,5 @@
 // tenon/expr/views/select.hpp: one position of an axis, which goes away.
-// What x[i] and x.select(axis, i) are in PyTorch.
+// What x[i] and x.select(axis, i) are in PyTorch, and x[:, 3] in NumPy.
 // Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -24,6 +24,52 @@ constexpr auto select(Operand&& operand, axis_list<Axis>, index position) {
   return squeeze(
       make_index_map<same_moved_axes<rank>>(std::forward<Operand>(operand), with_extent<chosen, 1>(extents, 1), map),
       axis<chosen>);
+}
+
+namespace detail {
+
+/// A position in the place of a range. Types know that it has one element.
+struct chosen_position {
+  index place;
+  constexpr operator range() const { return only(place); }
+};
+template <index Extent>
+inline constexpr index known_count<Extent, chosen_position> = 1;
+
+template <class Part>
+constexpr auto part_of_axis(const Part& part) {
+  if constexpr (std::convertible_to<Part, index>) return chosen_position{static_cast<index>(part)};
+  else return part;
+}
+
+/// The axes for which `Parts` hold a position.
+template <class... Parts>
+constexpr auto axes_of_positions() {
+  constexpr int count = (0 + ... + (std::convertible_to<Parts, index> ? 1 : 0));
+  constexpr auto chosen =
+      kept_axes<static_cast<int>(sizeof...(Parts)), count>({{!std::convertible_to<Parts, index>...}});
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return axis<chosen[I]...>;
+  }(std::make_integer_sequence<int, count>{});
+}
+
+template <class Part>
+concept axis_part = std::convertible_to<Part, index> || std::convertible_to<Part, range>;
+
+}  // namespace detail
+
+/// Ranges and positions, one for each axis from the front; missing ones mean whole axes. Ranges keep their axis, and
+/// positions drop it, as in NumPy. `x(range(1, 3), 2)` of a tensor is `select(x, range(1, 3), 2)`.
+/// throws    index_error for a position or a begin outside the axis
+/// cost      none of its own: strides change
+/// example   select(table, all_of, 3) = 0;  // the column table(all_of, 3)
+template <tensor_operand Operand, detail::axis_part... Parts>
+  requires(!std::convertible_to<Parts, index> || ...)
+constexpr auto select(Operand&& operand, const Parts&... parts) {
+  constexpr auto dropped = detail::axes_of_positions<Parts...>();
+  auto chosen = slice(std::forward<Operand>(operand), detail::part_of_axis(parts)...);
+  if constexpr (std::is_same_v<decltype(dropped), const axis_list<>>) return chosen;
+  else return squeeze(std::move(chosen), dropped);
 }
 
 }  // namespace tenon

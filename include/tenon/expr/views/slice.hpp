@@ -64,8 +64,8 @@ constexpr resolved_range resolve(const range& part, int axis, index extent) {
   const index end = part.end == open_end ? (forward ? highest : lowest) : bound(part.end);
   const index reach = forward ? end - begin : begin - end;
   if (begins_outside(part, extent)) {
-    throw index_error(
-        compose_text("slice: axis ", axis, ": begin ", part.begin, ", expected within the extent ", extent));
+    throw index_error(compose_text("slice: axis ", axis, part.must_exist ? ": position " : ": begin ", part.begin,
+                                   ", expected within the extent ", extent));
   }
   const index further = (reach - 1) / part.step;  // negative backwards
   return {begin, reach <= 0 ? 0 : 1 + (forward ? further : -further)};
