@@ -7,6 +7,7 @@
 
 #include "support/catch.hpp"
 #include "support/fourier.hpp"
+#include "support/text_of.hpp"
 
 /// Sums by definition, of memory in the order that libraries are promised.
 template <>
@@ -137,15 +138,15 @@ TEST_CASE("real elements have half a spectrum", "[fft]") {
 TEST_CASE("transforms of nothing, and misfits", "[fft]") {
   CHECK(tenon::fft(operand_of({0, 3, 4}), axis<-1>).size() == 0);
   CHECK(tenon::irfft(tenon::rfft(operand_of({2, 0, 4}), axis<-1>), axis<-1>).shape() == rank<3>(2, 0, 4));
-  CHECK_THROWS_WITH(tenon::fft(operand_of({2, 3, 0}), axis<1, 2>),
-                    "fft: axis 2: extent 0, expected at least 1 (operand [2, 3, 0])");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::fft(operand_of({2, 3, 0}), axis<1, 2>); }) ==
+        "fft: axis 2: extent 0, expected at least 1 (operand [2, 3, 0])");
   const auto half = tenon::rfft(operand_of({2, 3, 8}), axis<-1>);
-  CHECK_THROWS_WITH(tenon::irfft(half, axis<-1>, {.length = 10}),
-                    "irfft: axis 2: extent 5, expected 6 for a length of 10 (operand [2, 3, 5])");
-  CHECK_THROWS_WITH(
-      tenon::irfft(tenon::fft(operand_of({2, 3, 1}), axis<-1>), axis<-1>),
-      "irfft: axis 2: extent 1, expected at least 2 (operand [2, 3, 1]); a single element needs {.length = 1}");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::irfft(half, axis<-1>, {.length = 10}); }) ==
+        "irfft: axis 2: extent 5, expected 6 for a length of 10 (operand [2, 3, 5])");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] {
+          tenon::irfft(tenon::fft(operand_of({2, 3, 1}), axis<-1>), axis<-1>);
+        }) == "irfft: axis 2: extent 1, expected at least 2 (operand [2, 3, 1]); a single element needs {.length = 1}");
   CHECK(tenon::irfft(tenon::fft(operand_of({2, 3, 1}), axis<-1>), axis<-1>, {.length = 1}).shape() == rank<3>(2, 3, 1));
-  CHECK_THROWS_WITH(tenon::irfft(half, axis<-1>, {.length = -1}),
-                    "irfft: axis 2: a length of -1, expected at least 1, or 0 for 2 (extent - 1)");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::irfft(half, axis<-1>, {.length = -1}); }) ==
+        "irfft: axis 2: a length of -1, expected at least 1, or 0 for 2 (extent - 1)");
 }

@@ -28,7 +28,7 @@ struct static_broadcast {
 
   template <index... Extents>
   constexpr void join(std::type_identity<shape<Extents...>>) {
-    int axis = Rank - static_cast<int>(sizeof...(Extents));  // a missing axis broadcasts
+    [[maybe_unused]] int axis = Rank - static_cast<int>(sizeof...(Extents));  // a missing axis broadcasts
     (join(axis++, Extents), ...);
   }
   constexpr void join(int axis, index other) {

@@ -55,7 +55,6 @@ auto windows(Operand&& operand, axis_list<Axes...> axes, const shape<Lengths...>
                  filled_array<static_cast<int>(sizeof...(Axes))>(index{1})) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int rank = old_shape::rank, count = static_cast<int>(sizeof...(Axes));
-  constexpr auto slides = axis_set<rank>(axis_list<Axes...>{});
   (void)axes;
   const array<int, count> named{{normalise_axis(Axes, rank)...}};
   axis_map<rank, rank + count> map{{}, {}, filled_array<rank + count>(index{1})};
@@ -64,6 +63,7 @@ auto windows(Operand&& operand, axis_list<Axes...> axes, const shape<Lengths...>
     map.target[rank + i] = named[i], map.step[named[i]] = steps[i], map.step[rank + i] = dilations[i];
   }
   return [&]<int... I>(std::integer_sequence<int, I...>) {
+    constexpr auto slides = axis_set<rank>(axis_list<Axes...>{});  // here, as g++ 14 fails on one that is captured
     using new_shape = shape<(slides[I] ? dyn : old_shape::static_extent(I))..., Lengths...>;
     const new_shape extents(
         detail::window_extents(operand.shape().to_array(), named, lengths.to_array(), steps, dilations));
