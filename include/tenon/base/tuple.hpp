@@ -22,6 +22,8 @@ template <int I, class T>
   requires(std::is_empty_v<T>)
 struct tuple_element<I, T> {
   [[no_unique_address]] T value;
+  constexpr tuple_element() = default;
+  TENON_HOST_DEVICE TENON_INLINE constexpr tuple_element(const T& given) : value(given) {}  // clang++ 18 fails without
 };
 
 template <class Sequence, class... Ts>
