@@ -18,10 +18,20 @@ namespace tenon {
 template <class Generator>
 concept drawn_by_blocks = requires { Generator::together; };
 
-/// Generators that draw all lanes of a pack at once.
+/// Generators that give all lanes of a pack at once.
 template <class Generator, int Width>
-concept drawn_by_lanes =
-    requires(Generator generator, simd::pack<std::uint64_t, Width> positions) { generator.lanes(positions); };
+concept given_by_lanes =
+    requires(Generator generator, index position) { generator.template lanes<Width>(position, position); };
+
+namespace detail {
+/// The numbers `first`, `first + step`, ..., wrapped around.
+template <int Width, class Word>
+TENON_INLINE constexpr simd::pack<Word, Width> steps_from(Word first, Word step) {
+  static_assert(std::is_unsigned_v<Word>);
+  constexpr auto each = simd::generate<Word, Width>([](index lane) { return static_cast<Word>(lane); });
+  return each * step + first;
+}
+}  // namespace detail
 
 /// A function of positions `stride` apart, from `base` on.
 template <class Generator>
@@ -54,9 +64,8 @@ struct generated_cursor {
     }
     if constexpr (Width == 1) {
       return value(i, slots);
-    } else if constexpr (drawn_by_lanes<Generator, Width>) {
-      return generator.lanes(simd::generate<std::uint64_t, Width>(
-          [&](index lane) { return static_cast<std::uint64_t>(base + (i + lane) * stride); }));
+    } else if constexpr (given_by_lanes<Generator, Width>) {
+      return generator.template lanes<Width>(base + i * stride, stride);
     } else if constexpr (drawn_by_blocks<Generator>) {
       if (stride == 1) return neighbours<Width>(base + i);
     }

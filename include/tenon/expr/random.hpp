@@ -79,11 +79,13 @@ struct normal_generator {
   TENON_HOST_DEVICE compute_type<T> of_block(const array<std::uint32_t, 4>& bits, index place) const {
     return static_cast<compute_type<T>>(multiply_add(deviation, detail::normal_of_block<number>(bits, place), centre));
   }
-  /// The numbers at the positions of a pack, each from its own block of bits.
-  template <class Positions>
-  TENON_INLINE auto lanes(Positions positions) const
+  /// The numbers at positions `step` apart, each from its own block of bits.
+  template <int Width>
+  TENON_INLINE auto lanes(index first, index step) const
     requires(std::is_same_v<T, double> && detail::packs_round_once)
   {
+    const auto positions =
+        detail::steps_from<Width>(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(step));
     constexpr std::uint32_t stream = detail::random_stream::normal + detail::random_stream::of_double;
     const auto drawn = detail::normal_from_bits(detail::philox_lanes(seed, positions >> 1, stream), positions & 1u);
     using numbers = std::remove_const_t<decltype(drawn)>;

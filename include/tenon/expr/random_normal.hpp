@@ -18,13 +18,6 @@
 
 namespace tenon::detail {
 
-/// Whether `simd::multiply_add` of packs gives the bits that `multiply_add` of numbers gives.
-#if defined(__FMA__)
-inline constexpr bool packs_round_once = !compiled_by_nvcc;
-#else
-inline constexpr bool packs_round_once = false;
-#endif
-
 /// `x * y + z`, rounded once, of numbers or packs; y and z may be numbers beside a pack.
 template <class V, class Factor, class Summand>
 TENON_HOST_DEVICE TENON_INLINE V fused(V x, Factor y, Summand z) {
