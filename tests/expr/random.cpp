@@ -92,6 +92,24 @@ TEMPLATE_TEST_CASE("neighbours drawn together are those that are drawn one by on
   check(tenon::bernoulli<TestType>(extents, 3, 0.4));
 }
 
+TEMPLATE_TEST_CASE("integers drawn together are those that are drawn one by one", "[random]", std::int16_t,
+                   std::int32_t, std::uint32_t, std::int64_t, float) {
+  const auto all = tenon::randint<TestType>({151}, 7, 3, 30000);
+  const auto forwards = numbers_of(all), backwards = numbers_of(tenon::flip(all, tenon::axis<0>));
+  CHECK(std::equal(forwards.begin(), forwards.end(), backwards.rbegin(), backwards.rend()));
+  const auto odd = numbers_of(tenon::slice(all, tenon::range(1, 151)));
+  CHECK(std::equal(odd.begin(), odd.end(), forwards.begin() + 1, forwards.end()));
+}
+
+TEST_CASE("wide integers drawn together are those that are drawn one by one", "[random]") {
+  const tenon::index low = -(tenon::index{1} << 40);
+  const auto all = tenon::randint<std::int64_t>({40}, 7, low, low + (tenon::index{1} << 32));
+  const auto forwards = numbers_of(all), backwards = numbers_of(tenon::flip(all, tenon::axis<0>));
+  CHECK(std::equal(forwards.begin(), forwards.end(), backwards.rbegin(), backwards.rend()));
+  for (const double each : forwards)
+    CHECK((each >= static_cast<double>(low) && each < static_cast<double>(low) + 0x1p32));
+}
+
 TEST_CASE("nothing is drawn of numbers that are certain", "[random]") {
   const auto ones = tenon::bernoulli<float>({100}, 1, 1.0), zeros = tenon::bernoulli<float>({100}, 1, 0.0);
   CHECK(ones.generator.is_certain());
@@ -248,9 +266,9 @@ TEST_CASE("one seed gives the same numbers whatever the extents", "[random]") {
 
 TEST_CASE("normal numbers of extreme bits are finite", "[random]") {
   CHECK(tenon::detail::log_from_bits(0xffffffffu) == 0.0f);
-  CHECK(tenon_test::is_close(static_cast<double>(tenon::detail::log_from_bits(0)), -32 * std::log(2.0), 1e-7));
-  CHECK(std::isfinite(tenon::detail::normal_from_bits(0, 0, false)));
-  CHECK(tenon::detail::normal_from_bits(0xffffffffu, 7, true) == 0.0f);
+  CHECK(tenon_test::is_close(static_cast<double>(tenon::detail::log_from_bits(0u)), -32 * std::log(2.0), 1e-7));
+  CHECK(std::isfinite(tenon::detail::normal_from_bits(0u, 0u, 0)));
+  CHECK(tenon::detail::normal_from_bits(0xffffffffu, 7u, 1) == 0.0f);
 }
 
 TEMPLATE_LIST_TEST_CASE("truncated normal numbers are the part of normal ones within their ends", "[random]",
@@ -318,7 +336,8 @@ TEST_CASE("integers of the widest and the narrowest range", "[random]") {
   const auto wide = moments_of(numbers_of(tenon::randint<std::int64_t>(rank<1>(50000), 3, -1, widest - 1)));
   CHECK(tenon_test::is_close(wide.mean / static_cast<double>(widest), 0.5, 0.01));
   CHECK(numbers_of(tenon::randint<int>(rank<1>(3), 3, 8, 9)) == std::vector<double>(3, 8.0));
-  CHECK(tenon::detail::below_from_bits(0xffffffffu, 0xffffffffu, std::uint64_t{1} << 32) == 0xffffffffu);
+  constexpr std::uint64_t largest = 0xffffffffu;
+  CHECK(tenon::detail::below_from_bits(largest, largest, std::uint64_t{1} << 32) == largest);
   CHECK(text_of<tenon::error>([] { tenon::randint<int>(rank<1>(3), 1, 4, 4); }) ==
         "randint: range [4, 4), expected 1 to 4294967296 numbers");
   CHECK_THROWS_AS(tenon::randint<std::int64_t>(rank<1>(3), 1, -1, widest), tenon::error);

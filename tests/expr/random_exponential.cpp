@@ -62,6 +62,15 @@ TEST_CASE("exponential numbers are a function of seed and position", "[random_ex
   CHECK(one == numbers_of(exponential<double>({6}, 3))[0]);
 }
 
+TEMPLATE_TEST_CASE("exponential numbers drawn together are those that are drawn one by one", "[random_exponential]",
+                   float, double, tenon::half) {
+  const auto all = exponential<TestType>({151}, 3, 0.3f);
+  const auto forwards = numbers_of(all), backwards = numbers_of(tenon::flip(all, tenon::axis<0>));
+  CHECK(std::equal(forwards.begin(), forwards.end(), backwards.rbegin(), backwards.rend()));
+  const auto odd = numbers_of(tenon::slice(all, tenon::range(1, 151)));
+  CHECK(std::equal(odd.begin(), odd.end(), forwards.begin() + 1, forwards.end()));
+}
+
 TEST_CASE("rates that are not above 0, or not finite, are refused", "[random_exponential]") {
   const auto refused = [](auto rate) {
     return text_of<tenon::error>([&] { (void)exponential<decltype(rate)>({3}, 1, rate); });

@@ -18,6 +18,10 @@ namespace tenon {
 template <class Generator>
 concept drawn_by_blocks = requires { Generator::together; };
 
+/// Generators that draw whole blocks into a pack: `Width` values of the blocks from a number on.
+template <class Generator, int Width>
+concept draws_packs = requires(Generator generator) { generator.template whole_blocks<Width>(std::uint64_t{0}); };
+
 /// Generators that give all lanes of a pack at once.
 template <class Generator, int Width>
 concept given_by_lanes =
@@ -75,6 +79,10 @@ struct generated_cursor {
   template <int Width>
   TENON_INLINE constexpr auto neighbours(index first) const {
     constexpr int together = static_cast<int>(Generator::together), most = (Width + together - 2) / together + 1;
+    if constexpr (draws_packs<Generator, Width>) {
+      if (first % together == 0)
+        return generator.template whole_blocks<Width>(static_cast<std::uint64_t>(first / together));
+    }
     const int skipped = static_cast<int>(first % together), count = (skipped + Width - 1) / together + 1;
     array<decltype(generator.block(0)), most> blocks;
     for (int number = 0; number < count; ++number) {
