@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expr/random_exponential.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -64,11 +63,7 @@ TEST_CASE("exponential numbers are a function of seed and position", "[random_ex
 
 TEMPLATE_TEST_CASE("exponential numbers drawn together are those that are drawn one by one", "[random_exponential]",
                    float, double, tenon::half) {
-  const auto all = exponential<TestType>({151}, 3, 0.3f);
-  const auto forwards = numbers_of(all), backwards = numbers_of(tenon::flip(all, tenon::axis<0>));
-  CHECK(std::equal(forwards.begin(), forwards.end(), backwards.rbegin(), backwards.rend()));
-  const auto odd = numbers_of(tenon::slice(all, tenon::range(1, 151)));
-  CHECK(std::equal(odd.begin(), odd.end(), forwards.begin() + 1, forwards.end()));
+  CHECK(tenon_test::count_unlike_alone(exponential<TestType>({150}, 3, 0.3f)) == 0);
 }
 
 TEST_CASE("rates that are not above 0, or not finite, are refused", "[random_exponential]") {

@@ -11,8 +11,8 @@ namespace tenon::simd {
 
 namespace detail {
 
-/// Each lane as a number of type To. Integers grow and shrink by a factor of 2 at a time: g++ takes greater steps lane by
-/// lane.
+/// Each lane as a number of type To. Integers grow and shrink by a factor of 2 at a time: greater steps g++ takes lane
+/// by lane.
 template <class To, class V>
 TENON_HOST_DEVICE TENON_INLINE constexpr auto in_steps(const V& lanes) {
   using lane = lane_of<V>;
