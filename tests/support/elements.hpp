@@ -86,8 +86,8 @@ inline std::string difference(const std::vector<double>& actual, const std::vect
   return "";
 }
 
-/// How many of 150 generated numbers differ when they are evaluated in packs, from the first six positions on, from those
-/// that are evaluated backwards, one by one.
+/// How many of 150 generated numbers, in packs from each of the first six positions on, differ from those that are
+/// evaluated backwards, one by one.
 template <class Numbers>
 int count_unlike_alone(const Numbers& all) {
   const auto backwards = numbers_of(tenon::flip(all, tenon::axis<0>));
