@@ -152,6 +152,25 @@ TEMPLATE_LIST_TEST_CASE("NaN is greater than every number", "[sort]", tenon_test
   CHECK(numbers_of(indices) == numbers{0, 3, 4});
 }
 
+template <class T, class Space>
+void check_long_lines(double scale) {
+  CAPTURE(tenon::dtype_name<T>());
+  const auto make = [=](tenon::index i) {
+    const double special[] = {0.0, -0.0, tenon_test::infinity, -tenon_test::infinity, tenon_test::nan_value};
+    const bool is_special = std::is_floating_point_v<T> && i % 7 == 0;
+    return is_special ? special[i / 7 % 5] : std::trunc(scale * static_cast<double>((i * i * 31 + i) % 401 - 200));
+  };
+  check_sorted(tenon_test::made_tensor<T, Space>(rank<3>(2, 301, 3), make), axis<1>);
+  check_sorted(tenon::flip(tenon_test::made_tensor<T, Space>(rank<3>(1, 3, 270), make), axis<2>), axis<2>);
+}
+
+TEMPLATE_LIST_TEST_CASE("long lines of every type are sorted by the bytes of their elements", "[sort]",
+                        tenon_test::algorithm_spaces) {
+  check_long_lines<float, TestType>(1e10), check_long_lines<double, TestType>(1e200);
+  check_long_lines<std::int8_t, TestType>(0.5), check_long_lines<std::int16_t, TestType>(100);
+  check_long_lines<std::int32_t, TestType>(1e7), check_long_lines<std::int64_t, TestType>(1e13);
+}
+
 TEMPLATE_LIST_TEST_CASE("static extents stay but for the one that topk sets", "[sort]", tenon_test::algorithm_spaces) {
   const tenon::tensor<int, tenon::shape<2, 3>, TestType> x({}, {3, 1, 2, 6, 5, 4});
   static_assert(std::is_same_v<typename decltype(tenon::sort(x, axis<1>))::shape_type, tenon::shape<2, 3>>);

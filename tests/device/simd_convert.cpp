@@ -38,6 +38,31 @@ void check_packs() {
   CHECK(wrong_lanes<double, Whole>() == 0);
 }
 
+/// How many lanes of random bits convert otherwise than as numbers.
+template <class From, class To>
+int wrong_integers() {
+  constexpr int width = simd::width_for(static_cast<int>(std::max(sizeof(From), sizeof(To))));
+  tenon_test::random_source random(12);
+  int wrong = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto numbers =
+        simd::generate<From, width>([&](tenon::index) { return static_cast<From>(random.bits() >> i % 32); });
+    const auto converted = simd::convert<From, To>(numbers);
+    for (int lane = 0; lane < width; ++lane) wrong += converted[lane] == static_cast<To>(numbers[lane]) ? 0 : 1;
+  }
+  return wrong;
+}
+
+template <class From>
+void check_integers() {
+  INFO(tenon::dtype_name<From>());
+  CHECK(wrong_integers<From, std::int8_t>() + wrong_integers<From, std::uint8_t>() == 0);
+  CHECK(wrong_integers<From, std::int16_t>() + wrong_integers<From, std::uint16_t>() == 0);
+  CHECK(wrong_integers<From, std::int32_t>() + wrong_integers<From, std::uint32_t>() == 0);
+  CHECK(wrong_integers<From, std::int64_t>() + wrong_integers<From, std::uint64_t>() == 0);
+  CHECK(wrong_integers<From, float>() + wrong_integers<From, double>() == 0);
+}
+
 }  // namespace
 
 TEST_CASE("lanes convert as numbers do", "[simd_convert]") {
@@ -59,4 +84,11 @@ TEST_CASE("lanes beyond the range of integers become the nearest one", "[simd_co
   check_packs<std::int16_t>(), check_packs<std::uint16_t>();
   check_packs<std::int32_t>(), check_packs<std::uint32_t>();
   check_packs<std::int64_t>(), check_packs<std::uint64_t>();
+}
+
+TEST_CASE("lanes of integers of every size convert as numbers do", "[simd_convert]") {
+  check_integers<std::int8_t>(), check_integers<std::uint8_t>();
+  check_integers<std::int16_t>(), check_integers<std::uint16_t>();
+  check_integers<std::int32_t>(), check_integers<std::uint32_t>();
+  check_integers<std::int64_t>(), check_integers<std::uint64_t>();
 }

@@ -63,11 +63,21 @@ TEMPLATE_TEST_CASE("elements are gathered at any stride", "[simd]", float, doubl
   constexpr int width = simd::native_width<value>;
   std::vector<TestType> memory;
   for (int i = 0; i < 128; ++i) memory.push_back(static_cast<TestType>(static_cast<value>(i)));
-  for (const tenon::index stride : {1, 2, 3, 5, -1, -2}) {
+  for (const tenon::index stride : {1, 2, 3, 4, 5, -1, -2}) {
     const auto spread = simd::gather<value, width>(memory.data() + 40, stride);
     for (int lane = 0; lane < width; ++lane) CHECK(spread[lane] == static_cast<value>(40 + lane * stride));
     const auto part = simd::gather<value, width>(memory.data() + 40, stride, 3);
     for (int lane = 0; lane < 3 && lane < width; ++lane) CHECK(part[lane] == static_cast<value>(40 + lane * stride));
+  }
+}
+
+TEMPLATE_TEST_CASE("nothing beyond the last gathered element is read", "[simd]", float, double, std::int8_t) {
+  constexpr int width = simd::native_width<TestType>;
+  for (const tenon::index stride : {2, 3, 4}) {
+    std::vector<TestType> memory(static_cast<std::size_t>((width - 1) * stride + 1));
+    for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<TestType>(i);
+    const auto spread = simd::gather<TestType, width>(memory.data(), stride);
+    for (int lane = 0; lane < width; ++lane) CHECK(spread[lane] == static_cast<TestType>(lane * stride));
   }
 }
 

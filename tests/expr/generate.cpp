@@ -18,6 +18,40 @@ using tenon_test::numbers_of;
 using tenon_test::text_of;
 using numbers = std::vector<double>;
 
+/// How many of the numbers at `from`, `from + apart`, ... of a progression differ from `first + step * offset`, rounded
+/// once, or of integers wrapped around.
+template <class T>
+int count_wrong_steps(T first, T step, tenon::index from, tenon::index apart) {
+  constexpr tenon::index count = 37;
+  const tenon::index last = from + count * apart, end = from < last ? last : from + 1;
+  const auto all = tenon::progression<T>(end, first, step);
+  const auto values = tenon_test::elements_of(tenon::slice(all, tenon::range(from, apart > 0 ? end : last, apart)));
+  int wrong = values.size() == count ? 0 : 1;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const tenon::index offset = from + static_cast<tenon::index>(i) * apart;
+    if constexpr (std::is_integral_v<T>) {
+      wrong += values[i] == static_cast<T>(static_cast<std::uint64_t>(first) +
+                                           static_cast<std::uint64_t>(step) * static_cast<std::uint64_t>(offset))
+                   ? 0
+                   : 1;
+    } else {
+      wrong += values[i] == std::fma(step, static_cast<T>(offset), first) ? 0 : 1;
+    }
+  }
+  return wrong;
+}
+
+template <class T>
+void check_steps() {
+  for (const tenon::index from : {tenon::index{120}, (tenon::index{1} << 31) - 20, tenon::index{1} << 40}) {
+    for (const tenon::index apart : {1, 2, -3}) {
+      CAPTURE(tenon::dtype_name<T>(), from, apart);
+      CHECK(count_wrong_steps<T>(T(5), T(3), from, apart) == 0);
+      CHECK(count_wrong_steps<T>(T(100), static_cast<T>(T(0) - T(7)), from, apart) == 0);
+    }
+  }
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("generators give the same values in every space", "[generate]", tenon_test::spaces) {
@@ -105,6 +139,14 @@ TEST_CASE("positions survive slices, permutations and broadcasts", "[generate]")
         numbers{9, 11, 5, 7, 1, 3});
   CHECK(numbers_of(tenon::transpose(tenon::eye<float>(2, 3))) == numbers{1, 0, 0, 1, 0, 0});
   CHECK(numbers_of(grid * tenon::arange<float>(4)) == numbers{0, 1, 4, 9, 0, 5, 12, 21, 0, 9, 20, 33});
+}
+
+TEST_CASE("progressions have the same numbers in packs as one by one", "[generate]") {
+  check_steps<float>(), check_steps<double>();
+  check_steps<std::int8_t>(), check_steps<std::uint16_t>(), check_steps<std::int32_t>(), check_steps<std::uint64_t>();
+  CHECK(count_wrong_steps<float>(0.3f, 0.1f, 3, 1) == 0);
+  CHECK(count_wrong_steps<double>(0.3, 0.1, 3, 1) == 0);
+  CHECK(numbers_of(tenon::arange<float>(0)).empty());
 }
 
 TEST_CASE("16-bit positions are computed in float and rounded once", "[generate]") {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expr/random_exponential.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -60,6 +59,11 @@ TEST_CASE("exponential numbers are a function of seed and position", "[random_ex
   CHECK(numbers_of(exponential<float>({6}, 3)) != numbers_of(exponential<float>({6}, 4)));
   const double one = exponential<double>(tenon::shape<>{}, 3);
   CHECK(one == numbers_of(exponential<double>({6}, 3))[0]);
+}
+
+TEMPLATE_TEST_CASE("exponential numbers drawn together are those that are drawn one by one", "[random_exponential]",
+                   float, double, tenon::half) {
+  CHECK(tenon_test::count_unlike_alone(exponential<TestType>({150}, 3, 0.3f)) == 0);
 }
 
 TEST_CASE("rates that are not above 0, or not finite, are refused", "[random_exponential]") {

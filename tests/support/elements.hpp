@@ -86,4 +86,17 @@ inline std::string difference(const std::vector<double>& actual, const std::vect
   return "";
 }
 
+/// How many of 150 generated numbers, in packs from each of the first six positions on, differ from those that are
+/// evaluated backwards, one by one.
+template <class Numbers>
+int count_unlike_alone(const Numbers& all) {
+  const auto backwards = numbers_of(tenon::flip(all, tenon::axis<0>));
+  int unlike = 0;
+  for (tenon::index first = 0; first < 6; ++first) {
+    const auto part = numbers_of(tenon::slice(all, tenon::range(first, 150)));
+    for (std::size_t i = 0; i < part.size(); ++i) unlike += part[i] == backwards[part.size() - 1 - i] ? 0 : 1;
+  }
+  return unlike;
+}
+
 }  // namespace tenon_test

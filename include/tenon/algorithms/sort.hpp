@@ -9,6 +9,7 @@
 #include <tenon/algorithms/order.hpp>
 #include <tenon/expr/own_pass.hpp>
 #include <tenon/expr/views/take.hpp>
+#include <utility>
 
 namespace tenon {
 
@@ -89,13 +90,39 @@ struct order_first {
   index count;
 };
 
+/// Orders entries by the bytes of their keys, the lowest byte first: how often each value of a byte occurs says where
+/// the entries with it go. Equal entries stay as they lie; bytes that all keys share are skipped.
+template <bool Descending, class Entry>
+void order_by_bytes(Entry* entries, Entry* room, index length) {
+  const auto byte_of = [](const Entry& entry, int place) {
+    return static_cast<index>(order_key<Descending>(entry_value::of(entry)) >> (8 * place) & 255);
+  };
+  constexpr int bytes = static_cast<int>(sizeof(order_key<Descending>(entry_value::of(*entries))));
+  array<array<index, 256>, bytes> counts{};
+  for (index i = 0; i < length; ++i) {
+    for (int place = 0; place < bytes; ++place) ++counts[place][byte_of(entries[i], place)];
+  }
+  Entry *from = entries, *to = room;
+  for (int place = 0; place < bytes; ++place) {
+    auto& places = counts[place];
+    if (places[byte_of(*from, place)] == length) continue;
+    index before = 0;
+    for (index& each : places) before += std::exchange(each, before);
+    for (index i = 0; i < length; ++i) to[places[byte_of(from[i], place)]++] = from[i];
+    std::swap(from, to);
+  }
+  if (from != entries) std::copy(from, from + length, entries);
+}
+
 /// On the host: copies lines of `source` into rows of entries, orders each, and writes them.
 template <class Entry, bool Descending, class Source, class... Outputs>
 void order_lines_on_host(const Source& source, int axis, order_all<Descending>, const Outputs&... outputs) {
   using value_type = compute_type<typename Source::element>;
   const index length = source.extent(axis), width = rows_at_once(length);
+  const bool is_counted = length >= 32 * static_cast<index>(sizeof(value_type));  // fewer are compared sooner
   for_each_line_block(source.shape().to_array(), axis, width, [&] {
-    return [&, rows = storage<Entry, host>(width * length)](const auto& position, index count) mutable {
+    return [&, rows = storage<Entry, host>(width * length), room = storage<Entry, host>(is_counted ? length : 0)](
+               const auto& position, index count) mutable {
       Entry* entries = rows.data();
       visit_line_block(source, axis, position, count, [&](index line, index place, auto element) {
         const auto value = static_cast<value_type>(element);
@@ -103,7 +130,9 @@ void order_lines_on_host(const Source& source, int axis, order_all<Descending>, 
         else entries[line * length + place] = {value, place};
       });
       for (index line = 0; line < count; ++line) {
-        std::sort(entries + line * length, entries + (line + 1) * length, element_order<Descending>{});
+        Entry* const row = entries + line * length;
+        if (is_counted) order_by_bytes<Descending>(row, room.data(), length);
+        else std::sort(row, row + length, element_order<Descending>{});
       }
       write_entries(entries, length, axis, position, count, outputs...);
     };
@@ -296,7 +325,8 @@ auto first_ordered(Operand&& operand, const Shape& extents, bool is_descending) 
 
 /// The elements in ascending order along the axis. NaN is greater than every number: last, or first when descending.
 /// extents   those of the operand
-/// cost      O(n log n) for each line; threads share the lines, each of which is sorted by one thread; on a device,
+/// cost      O(n) for each byte in which elements of a line differ, in lines of 32 elements a byte or more, O(n log n)
+///           in shorter ones; threads share the lines, each of which is sorted by one thread; on a device,
 ///           blocks sort lines of at most 2048 elements of at most 4 bytes, and CUB's radix sort all others, by
 ///           elements and then by lines, with 24 bytes and two keys of memory for each element
 /// gradient  for an operand with variables the result is an expression, which chooses elements by their positions

@@ -132,19 +132,6 @@ TENON_INLINE constexpr pack<T, Width> load(const U* from) {
   }
 }
 
-#if !defined(__CUDACC__)
-namespace detail {
-
-/// Every other lane of two packs, of which the second starts one lane early, so that nothing past the last is read.
-template <class V, int... Lane>
-TENON_INLINE V every_other(V first, V second, std::integer_sequence<int, Lane...>) {
-  constexpr int width = static_cast<int>(sizeof...(Lane));
-  return __builtin_shufflevector(first, second, (2 * Lane < width ? 2 * Lane : 2 * Lane + 1)...);
-}
-
-}  // namespace detail
-#endif
-
 /// Writes the lanes to adjacent elements, converted to U.
 template <int Width, class U, class V>
 TENON_INLINE constexpr void store(U* to, const V& lanes) {

@@ -11,6 +11,22 @@ namespace tenon::simd {
 
 namespace detail {
 
+/// Each lane as a number of type To. Integers grow and shrink by a factor of 2 at a time: greater steps g++ takes lane
+/// by lane.
+template <class To, class V>
+TENON_HOST_DEVICE TENON_INLINE constexpr auto in_steps(const V& lanes) {
+  using lane = lane_of<V>;
+  if constexpr (std::is_integral_v<lane> && sizeof(To) > 2 * sizeof(lane)) {
+    using wider = std::conditional_t<sizeof(lane) == 1, std::int16_t, std::int32_t>;
+    return in_steps<To>(__builtin_convertvector(lanes, pack<wider, width_of<V>>));
+  } else if constexpr (std::is_integral_v<To> && sizeof(lane) > 2 * sizeof(To)) {
+    using narrower = std::conditional_t<sizeof(lane) == 4, std::int16_t, std::int32_t>;
+    return in_steps<To>(__builtin_convertvector(lanes, pack<narrower, width_of<V>>));
+  } else {
+    return __builtin_convertvector(lanes, pack<To, width_of<V>>);
+  }
+}
+
 /// As `saturated_to` of each lane. What is converted is within the range, so no lane meets an undefined conversion; and
 /// in steps, since compilers are at their best between lanes of one size.
 template <class Whole, class V>
@@ -53,7 +69,7 @@ TENON_HOST_DEVICE TENON_INLINE constexpr auto convert(const V& lanes) {
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     return detail::saturated<To>(lanes);
   } else {
-    return __builtin_convertvector(lanes, target);
+    return detail::in_steps<To>(lanes);
   }
 }
 

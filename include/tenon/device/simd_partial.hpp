@@ -161,15 +161,55 @@ TENON_INLINE void store_part(U* to, const V& lanes, index count) {
   detail::store_one_by_one<Width>(to, lanes, count);
 }
 
+#if !defined(__CUDACC__)
+namespace detail {
+
+/// Where elements `Stride` apart lie in as many packs side by side. The last one begins early, so that nothing past the
+/// last element is read.
+template <int Stride, int Width>
+struct apart_in_packs {
+  static_assert(Stride <= Width + 1);
+  static constexpr int start(int number) { return number < Stride - 1 ? number * Width : number * (Width - 1); }
+  static constexpr int pack_of(int lane) { return lane * Stride / Width; }
+};
+
+/// The lanes that pack `Number` holds join those of the packs before it.
+template <int Stride, int Number, class V, int... Lane>
+TENON_INLINE V join_apart(const V& before, const V& next, std::integer_sequence<int, Lane...>) {
+  using places = apart_in_packs<Stride, width_of<V>>;
+  return __builtin_shufflevector(before, next,
+                                 (places::pack_of(Lane) == Number ? width_of<V> + Lane * Stride - places::start(Number)
+                                  : Number == 1 && places::pack_of(Lane) == 0 ? Lane * Stride
+                                                                              : Lane)...);
+}
+
+template <int Stride, class T, int Width, int... Number>
+TENON_INLINE pack<T, Width> joined_apart(const T* from, std::integer_sequence<int, Number...>) {
+  constexpr std::make_integer_sequence<int, Width> lanes{};
+  pack<T, Width> result = load<T, Width>(from);
+  ((result = join_apart<Stride, Number + 1>(
+        result, load<T, Width>(from + apart_in_packs<Stride, Width>::start(Number + 1)), lanes)),
+   ...);
+  return result;
+}
+
+}  // namespace detail
+
+/// `Width` elements `Stride` apart, by loads of whole packs.
+template <int Stride, int Width, class T>
+TENON_INLINE pack<T, Width> load_apart(const T* from) {
+  return detail::joined_apart<Stride, T, Width>(from, std::make_integer_sequence<int, Stride - 1>{});
+}
+#endif
+
 /// `Width` elements `stride` apart, converted to T. Out of line: statements with strided operands stay short.
 template <class T, int Width, class U>
 [[gnu::noinline]] pack<T, Width> gather(const U* from, index stride) {
 #if !defined(__CUDACC__)
-  if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool> && Width > 1) {
-    if (stride == 2) {
-      return detail::every_other(load<T, Width>(from), load<T, Width>(from + Width - 1),
-                                 std::make_integer_sequence<int, Width>{});
-    }
+  if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool> && Width >= 4) {
+    if (stride == 2) return load_apart<2, Width>(from);
+    if (stride == 3) return load_apart<3, Width>(from);
+    if (stride == 4) return load_apart<4, Width>(from);
   }
 #endif
   return generate<T, Width>([from, stride](index lane) { return static_cast<T>(from[lane * stride]); });

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/device/simd.hpp>
+#include <tenon/device/simd_partial.hpp>
 
 namespace tenon::simd {
 
@@ -78,6 +78,20 @@ void copy_squares(T* to, index to_stride, const T* from, index from_stride, inde
     }
   }
 }
+
+/// As `copy_strided`, in packs. Returns how many elements it has copied.
+template <int Stride, class T>
+index copy_apart(T* to, const T* from, index count) {
+  constexpr int width = native_width<T>;
+  index i = 0;
+  if constexpr (Stride <= width + 1) {
+    for (; i + width <= count; i += width) {
+      const auto lanes = load_apart<Stride, width>(reinterpret_cast<const bits_of<T>*>(from + i * Stride));
+      std::memcpy(static_cast<void*>(to + i), &lanes, sizeof(lanes));
+    }
+  }
+  return i;
+}
 #endif
 
 }  // namespace detail
@@ -96,15 +110,9 @@ void copy_strided(T* to, const T* from, index stride, index count) {
     std::memcpy(static_cast<void*>(to + count - width), &lanes, sizeof(lanes));  // overlaps what is there
     return;
   }
-  if (stride == 2) {
-    for (; i + width <= count; i += width) {
-      pack<detail::bits_of<T>, width> first, second;
-      std::memcpy(&first, from + 2 * i, sizeof(first));
-      std::memcpy(&second, from + 2 * i + width - 1, sizeof(second));  // reads nothing past the last element
-      first = detail::every_other(first, second, std::make_integer_sequence<int, width>{});
-      std::memcpy(static_cast<void*>(to + i), &first, sizeof(first));
-    }
-  }
+  if (stride == 2) i = detail::copy_apart<2>(to, from, count);
+  if (stride == 3) i = detail::copy_apart<3>(to, from, count);
+  if (stride == 4) i = detail::copy_apart<4>(to, from, count);
 #endif
   for (; i < count; ++i) to[i] = from[i * stride];
 }
@@ -173,7 +181,8 @@ void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
 #if !defined(__CUDACC__)
   constexpr int width = native_width<T>;
   if constexpr (sizeof(T) >= 4) {
-    if (matrix.row_stride == 1 && matrix.column_stride > 0 && matrix.rows > 1 && matrix.rows < width) {
+    const bool is_narrow = matrix.row_stride == 1 && matrix.column_stride > 0 && matrix.rows > 1 && matrix.rows < width;
+    if (is_narrow && (matrix.column_stride > 4 || matrix.columns < width)) {  // others are fast row by row
       constexpr int half = width < 8 ? width : 8, quarter = width < 4 ? width : 4;
       if (matrix.rows <= quarter) return detail::copy_narrow<quarter>(to, from, matrix);
       copied_matrix part = matrix;

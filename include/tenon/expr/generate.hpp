@@ -49,6 +49,16 @@ struct generated {
 TENON_HOST_DEVICE inline float multiply_add(float x, float y, float z) { return ::fmaf(x, y, z); }
 TENON_HOST_DEVICE inline double multiply_add(double x, double y, double z) { return ::fma(x, y, z); }
 
+namespace detail {
+/// Whether `simd::multiply_add` of packs gives the bits that `multiply_add` of numbers gives.
+#if defined(__FMA__)
+inline constexpr bool packs_round_once = !compiled_by_nvcc;
+#else
+inline constexpr bool packs_round_once = false;
+#endif
+
+}  // namespace detail
+
 /// first + step * offset.
 template <dtype T>
 struct affine_generator {
@@ -59,6 +69,28 @@ struct affine_generator {
     if constexpr (is_floating<T>) return multiply_add(step, static_cast<compute_type<T>>(offset), first);
     else
       return simd::unwrapped<T>(simd::wrapping(first) + simd::wrapping(step) * simd::wrapping(static_cast<T>(offset)));
+  }
+  /// The numbers at offsets `apart` from each other.
+  template <int Width>
+  TENON_INLINE auto lanes(index offset, index apart) const
+    requires(std::is_integral_v<T> ? !std::is_same_v<T, bool> : is_floating<T> && detail::packs_round_once)
+  {
+    using number = compute_type<T>;
+    using numbers = simd::pack<number, Width>;
+    if constexpr (is_floating<T>) {
+      const index last = offset + (Width - 1) * apart;
+      if (offset != static_cast<std::int32_t>(offset) || last != static_cast<std::int32_t>(last)) [[unlikely]]
+        return simd::generate<number, Width>([&](index lane) { return (*this)(offset + lane * apart); });
+      const auto steps =
+          detail::steps_from<Width>(static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(apart));
+      const auto offsets = simd::convert<std::int32_t, number>(simd::as_bits<simd::pack<std::int32_t, Width>>(steps));
+      return simd::multiply_add(simd::constant_like<numbers>(step), offsets, simd::constant_like<numbers>(first));
+    } else {
+      using word = std::make_unsigned_t<T>;
+      const std::uint64_t between = static_cast<std::uint64_t>(step) * static_cast<std::uint64_t>(apart);
+      return simd::as_bits<numbers>(
+          detail::steps_from<Width>(static_cast<word>((*this)(offset)), static_cast<word>(between)));
+    }
   }
 };
 

@@ -18,10 +18,24 @@ namespace tenon {
 template <class Generator>
 concept drawn_by_blocks = requires { Generator::together; };
 
-/// Generators that draw all lanes of a pack at once.
+/// Generators that draw whole blocks into a pack: `Width` values of the blocks from a number on.
 template <class Generator, int Width>
-concept drawn_by_lanes =
-    requires(Generator generator, simd::pack<std::uint64_t, Width> positions) { generator.lanes(positions); };
+concept draws_packs = requires(Generator generator) { generator.template whole_blocks<Width>(std::uint64_t{0}); };
+
+/// Generators that give all lanes of a pack at once.
+template <class Generator, int Width>
+concept given_by_lanes =
+    requires(Generator generator, index position) { generator.template lanes<Width>(position, position); };
+
+namespace detail {
+/// The numbers `first`, `first + step`, ..., wrapped around.
+template <int Width, class Word>
+TENON_INLINE constexpr simd::pack<Word, Width> steps_from(Word first, Word step) {
+  static_assert(std::is_unsigned_v<Word>);
+  constexpr auto each = simd::generate<Word, Width>([](index lane) { return static_cast<Word>(lane); });
+  return each * step + first;
+}
+}  // namespace detail
 
 /// A function of positions `stride` apart, from `base` on.
 template <class Generator>
@@ -54,9 +68,8 @@ struct generated_cursor {
     }
     if constexpr (Width == 1) {
       return value(i, slots);
-    } else if constexpr (drawn_by_lanes<Generator, Width>) {
-      return generator.lanes(simd::generate<std::uint64_t, Width>(
-          [&](index lane) { return static_cast<std::uint64_t>(base + (i + lane) * stride); }));
+    } else if constexpr (given_by_lanes<Generator, Width>) {
+      return generator.template lanes<Width>(base + i * stride, stride);
     } else if constexpr (drawn_by_blocks<Generator>) {
       if (stride == 1) return neighbours<Width>(base + i);
     }
@@ -66,6 +79,10 @@ struct generated_cursor {
   template <int Width>
   TENON_INLINE constexpr auto neighbours(index first) const {
     constexpr int together = static_cast<int>(Generator::together), most = (Width + together - 2) / together + 1;
+    if constexpr (draws_packs<Generator, Width>) {
+      if (first % together == 0)
+        return generator.template whole_blocks<Width>(static_cast<std::uint64_t>(first / together));
+    }
     const int skipped = static_cast<int>(first % together), count = (skipped + Width - 1) / together + 1;
     array<decltype(generator.block(0)), most> blocks;
     for (int number = 0; number < count; ++number) {

@@ -29,15 +29,21 @@ inline constexpr std::uint32_t stream_of_numbers = std::is_same_v<T, double> ? r
 template <class Number>
 inline constexpr index draws_per_block = sizeof(Number) == 8 ? 2 : 4;
 
+/// Whether packs of `Width` numbers, drawn by blocks of which each gives `together`, are the numbers drawn one by one.
+template <class T, int Width, index Together>
+inline constexpr bool draws_alike =
+    packs_round_once && std::is_arithmetic_v<T> && Width > Together&& Width % Together == 0;
+
 /// Standard normal number `place` of those that a block of random bits gives.
 template <class Number>
 TENON_HOST_DEVICE Number normal_of_block(const array<std::uint32_t, 4>& bits, index place) {
   if constexpr (draws_per_block<Number> == 2) return normal_from_bits(bits, static_cast<std::uint32_t>(place));
-  else return normal_from_bits(bits[place / 2 * 2], bits[place / 2 * 2 + 1], place % 2 != 0);
+  else return normal_from_bits(bits[place / 2 * 2], bits[place / 2 * 2 + 1], static_cast<std::uint32_t>(place % 2));
 }
 
-/// A number below `range` from 64 bits: the upper part of the product.
-TENON_HOST_DEVICE inline std::uint64_t below_from_bits(std::uint32_t high, std::uint32_t low, std::uint64_t range) {
+/// A number below `range` from 64 bits: the upper part of the product. `Word` holds 64 bits.
+template <class Word>
+TENON_HOST_DEVICE Word below_from_bits(Word high, Word low, std::uint64_t range) {
   return (high * range + (low * range >> 32)) >> 32;
 }
 
@@ -62,6 +68,22 @@ struct uniform_generator {
     const auto value = static_cast<T>(multiply_add(high - low, share, low));
     return static_cast<compute_type<T>>(value < static_cast<T>(high) ? value : static_cast<T>(low));  // rounded up
   }
+  template <int Width>
+  TENON_INLINE auto whole_blocks(std::uint64_t first) const
+    requires detail::draws_alike<T, Width, together>
+  {
+    using numbers = simd::pack<number, Width>;
+    constexpr std::uint32_t stream = detail::random_stream::uniform + detail::stream_of_numbers<T>;
+    const auto bits = detail::in_word_order(detail::philox_neighbours<Width / together>(seed, first, stream));
+    numbers share;
+    if constexpr (together == 2) {
+      share = detail::doubles_of(bits & 0xffffffffu) * 0x1p-32 + detail::doubles_of(bits >> 43) * 0x1p-53;
+    } else {
+      share = detail::floats_of(detail::halves_of(bits) >> 8) * 0x1p-24f;
+    }
+    const numbers value = detail::fused(share, high - low, low), ends = simd::constant_like<numbers>(high);
+    return simd::select(value < ends, value, simd::constant_like<numbers>(low));
+  }
 };
 
 /// Normal around `centre`, with a standard deviation.
@@ -79,15 +101,28 @@ struct normal_generator {
   TENON_HOST_DEVICE compute_type<T> of_block(const array<std::uint32_t, 4>& bits, index place) const {
     return static_cast<compute_type<T>>(multiply_add(deviation, detail::normal_of_block<number>(bits, place), centre));
   }
-  /// The numbers at the positions of a pack, each from its own block of bits.
-  template <class Positions>
-  TENON_INLINE auto lanes(Positions positions) const
+  /// The numbers at positions `step` apart, each from its own block of bits.
+  template <int Width>
+  TENON_INLINE auto lanes(index first, index step) const
     requires(std::is_same_v<T, double> && detail::packs_round_once)
   {
+    const auto positions =
+        detail::steps_from<Width>(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(step));
     constexpr std::uint32_t stream = detail::random_stream::normal + detail::random_stream::of_double;
     const auto drawn = detail::normal_from_bits(detail::philox_lanes(seed, positions >> 1, stream), positions & 1u);
-    using numbers = std::remove_const_t<decltype(drawn)>;
-    return simd::multiply_add(simd::constant_like<numbers>(deviation), drawn, simd::constant_like<numbers>(centre));
+    return detail::fused(drawn, deviation, centre);
+  }
+  template <int Width>
+  TENON_INLINE auto whole_blocks(std::uint64_t first) const
+    requires(std::is_same_v<T, float> && detail::draws_alike<T, Width, together>)
+  {
+    constexpr std::uint32_t stream = detail::random_stream::normal;
+    const auto pairs = detail::in_word_order(detail::philox_neighbours<Width / together>(seed, first, stream));
+    const auto radius = pairs & 0xffffffffu, angle = pairs >> 32;
+    const auto second = pairs - pairs + (std::uint64_t{1} << 32);
+    return detail::fused(detail::normal_from_bits(detail::halves_of(radius | radius << 32),
+                                                  detail::halves_of(angle | angle << 32), detail::halves_of(second)),
+                         deviation, centre);
   }
 };
 
@@ -152,6 +187,15 @@ struct bernoulli_generator {
   TENON_HOST_DEVICE compute_type<T> of_block(const array<std::uint32_t, 4>& bits, index place) const {
     return compute_type<T>(bits[place] < threshold ? 1 : 0);
   }
+  template <int Width>
+  TENON_INLINE auto whole_blocks(std::uint64_t first) const
+    requires detail::draws_alike<compute_type<T>, Width, together>
+  {
+    constexpr std::uint32_t stream = detail::random_stream::bernoulli;
+    const auto bits = detail::in_word_order(detail::philox_neighbours<Width / together>(seed.value(), first, stream));
+    const auto mask = detail::halves_of(bits) < static_cast<std::uint32_t>(threshold);
+    return simd::convert<bool, compute_type<T>>(simd::pack<bool, Width>(mask));
+  }
 };
 
 /// Integers in [low, low + range).
@@ -159,14 +203,33 @@ template <dtype T>
 struct integer_generator {
   static constexpr const char* name = "randint";
   using element = T;
+  static constexpr index together = 2;
   std::uint64_t seed;
   index low;
   std::uint64_t range;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / 2, detail::random_stream::integer);
-    const index pair = offset % 2 * 2;
-    return static_cast<compute_type<T>>(low +
-                                        static_cast<index>(detail::below_from_bits(bits[pair], bits[pair + 1], range)));
+  TENON_HOST_DEVICE array<std::uint32_t, 4> block(std::uint64_t position) const {
+    return philox_bits(seed, position, detail::random_stream::integer);
+  }
+  TENON_HOST_DEVICE compute_type<T> of_block(const array<std::uint32_t, 4>& bits, index place) const {
+    return static_cast<compute_type<T>>(
+        static_cast<index>(number_of<std::uint64_t>(bits[place * 2], bits[place * 2 + 1])));
+  }
+  template <int Width>
+  TENON_INLINE auto whole_blocks(std::uint64_t first) const
+    requires(std::is_integral_v<T> && sizeof(T) >= 4 && detail::draws_alike<T, Width, together>)
+  {
+    const auto bits = detail::philox_neighbours<Width / together>(seed, first, detail::random_stream::integer);
+    using words = std::remove_cvref_t<decltype(bits[0])>;
+    const words even = number_of<words>(bits[0], bits[1]), odd = number_of<words>(bits[2], bits[3]);
+    using numbers = simd::pack<T, Width>;
+    if constexpr (sizeof(T) == 4) return simd::as_bits<numbers>(words((even & 0xffffffffu) | odd << 32));
+    else return simd::as_bits<numbers>(detail::in_turns(even, odd));
+  }
+
+ private:
+  template <class Word>
+  TENON_HOST_DEVICE TENON_INLINE Word number_of(Word high, Word low_bits) const {
+    return detail::below_from_bits(high, low_bits, range) + static_cast<std::uint64_t>(low);
   }
 };
 

@@ -21,14 +21,29 @@ struct exponential_generator {
   TENON_HOST_DEVICE array<std::uint32_t, 4> block(std::uint64_t position) const {
     return philox_bits(seed, position, detail::random_stream::exponential + detail::stream_of_numbers<T>);
   }
-  /// Random bits that round to 1, whose logarithm is 0, stand for numbers that are `least` on average.
   TENON_HOST_DEVICE compute_type<T> of_block(const array<std::uint32_t, 4>& bits, index place) const {
-    constexpr number least = together == 2 ? number(0x1p-55) : number(0x1p-26);
     number drawn;
     if constexpr (together == 2) drawn = -detail::log_from_bits(bits[place * 2], bits[place * 2 + 1]);
     else drawn = -detail::log_from_bits(bits[place]);
-    return static_cast<compute_type<T>>((drawn > least ? drawn : least) * scale);
+    return static_cast<compute_type<T>>((drawn > least_drawn ? drawn : least_drawn) * scale);
   }
+  template <int Width>
+  TENON_INLINE auto whole_blocks(std::uint64_t first) const
+    requires detail::draws_alike<T, Width, together>
+  {
+    using numbers = simd::pack<number, Width>;
+    constexpr std::uint32_t stream = detail::random_stream::exponential + detail::stream_of_numbers<T>;
+    const auto bits = detail::in_word_order(detail::philox_neighbours<Width / together>(seed, first, stream));
+    numbers drawn;
+    if constexpr (together == 2) drawn = -detail::log_from_bits(bits & 0xffffffffu, bits >> 32);
+    else drawn = -detail::log_from_bits(detail::halves_of(bits));
+    const auto least = simd::constant_like<numbers>(least_drawn);
+    return numbers(simd::select(drawn > least, drawn, least) * scale);
+  }
+
+ private:
+  /// Random bits that round to 1, whose logarithm is 0, stand for numbers that are this on average.
+  static constexpr number least_drawn = together == 2 ? number(0x1p-55) : number(0x1p-26);
 };
 
 /// Exponential numbers, of the mean 1 / rate, those of float and double above 0. They are a pure function of `seed` and

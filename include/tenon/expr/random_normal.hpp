@@ -18,13 +18,6 @@
 
 namespace tenon::detail {
 
-/// Whether `simd::multiply_add` of packs gives the bits that `multiply_add` of numbers gives.
-#if defined(__FMA__)
-inline constexpr bool packs_round_once = !compiled_by_nvcc;
-#else
-inline constexpr bool packs_round_once = false;
-#endif
-
 /// `x * y + z`, rounded once, of numbers or packs; y and z may be numbers beside a pack.
 template <class V, class Factor, class Summand>
 TENON_HOST_DEVICE TENON_INLINE V fused(V x, Factor y, Summand z) {
@@ -55,17 +48,56 @@ TENON_INLINE array<Positions, 4> philox_lanes(std::uint64_t seed, Positions posi
       {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
 }
 
+/// The bits of `Count` blocks from number `first` on: word k of each in the lanes of pack k.
+template <int Count>
+TENON_INLINE auto philox_neighbours(std::uint64_t seed, std::uint64_t first, std::uint32_t stream) {
+  return philox_lanes(seed, steps_from<Count>(first, std::uint64_t{1}), stream);
+}
+
+/// The lanes of two packs in turns.
+template <class V, int... Lane>
+TENON_INLINE auto in_turns(const V& even, const V& odd, std::integer_sequence<int, Lane...>) {
+#if !defined(__CUDACC__)
+  return __builtin_shufflevector(even, odd, (Lane / 2 + Lane % 2 * simd::width_of<V>)...);
+#endif
+}
+template <class V>
+TENON_INLINE auto in_turns(const V& even, const V& odd) {
+  return in_turns(even, odd, std::make_integer_sequence<int, 2 * simd::width_of<V>>{});
+}
+
+/// The words of neighbouring blocks one after another, two in each lane.
+template <class V>
+TENON_INLINE auto in_word_order(const array<V, 4>& blocks) {
+  return in_turns(V(blocks[0] | blocks[1] << 32), V(blocks[2] | blocks[3] << 32));
+}
+
+/// 64-bit lanes as twice as many of 32 bits.
+template <class V>
+TENON_INLINE auto halves_of(const V& lanes) {
+  return simd::as_bits<simd::pack<std::uint32_t, 2 * simd::width_of<V>>>(lanes);
+}
+
+/// Words of 32 bits, taken for signed numbers, as floats.
+template <class Word>
+TENON_HOST_DEVICE TENON_INLINE auto floats_of(Word words) {
+  return simd::convert<std::int32_t, float>(simd::as_bits<simd::pack<std::int32_t, simd::width_of<Word>>>(words));
+}
+
 /// The logarithm of (bits + 1) / 2^32. Every product is exact or within a multiply_add, so that no compiler rounds it
 /// otherwise; so are those of `normal_from_bits`.
 /// source    Cephes library (Moshier): coefficients of logf
-TENON_HOST_DEVICE inline float log_from_bits(std::uint32_t bits) {
-  const auto number = static_cast<float>(static_cast<std::uint64_t>(bits) + 1);
-  const std::uint32_t raw = bits_as<std::uint32_t>(number) - 0x3f3504f3u;  // sqrt(1/2)
-  const auto exponent = static_cast<float>(static_cast<int>(raw >> 23) - 32);
-  const float m = bits_as<float>((raw & 0x007fffffu) + 0x3f3504f3u) - 1.0f, square = m * m;
-  const float p = horner(m, 3.3333331174e-1f, -2.4999993993e-1f, 2.0000714765e-1f, -1.6668057665e-1f, 1.4249322787e-1f,
-                         -1.2420140846e-1f, 1.1676998740e-1f, -1.1514610310e-1f, 7.0376836292e-2f);
-  return multiply_add(exponent, 0.693147181f, m + multiply_add(m * square, p, -0.5f * square));
+template <class Word>
+TENON_HOST_DEVICE TENON_INLINE auto log_from_bits(Word bits) {
+  using numbers = simd::pack<float, simd::width_of<Word>>;
+  const auto number = simd::select(bits == 0xffffffffu, simd::constant_like<numbers>(0x1p32f),
+                                   numbers(simd::convert<std::uint32_t, float>(static_cast<Word>(bits + 1u))));
+  const Word raw = simd::as_bits<Word>(number) - 0x3f3504f3u;  // sqrt(1/2)
+  const numbers exponent = floats_of(static_cast<Word>(raw >> 23)) - 32.0f;
+  const numbers m = simd::as_bits<numbers>((raw & 0x007fffffu) + 0x3f3504f3u) - 1.0f, square = m * m;
+  const numbers p = horner(m, 3.3333331174e-1f, -2.4999993993e-1f, 2.0000714765e-1f, -1.6668057665e-1f,
+                           1.4249322787e-1f, -1.2420140846e-1f, 1.1676998740e-1f, -1.1514610310e-1f, 7.0376836292e-2f);
+  return fused(exponent, 0.693147181f, numbers(m + fused(numbers(m * square), p, numbers(-0.5f * square))));
 }
 
 /// The logarithm of (bits + 1) / 2^64, of 64 bits in two halves.
@@ -85,20 +117,24 @@ TENON_HOST_DEVICE TENON_INLINE auto log_from_bits(Word high, Word low) {
   return fused(exponent, 6.93147180369123816490e-1, numbers(fused(numbers(-half), m, rest) + m));
 }
 
-/// One of the two standard normal numbers that 64 random bits give.
+/// One of the two standard normal numbers that 64 random bits give: `second` is 0 or 1.
 /// source    Box, Muller 1958; Cephes library (Moshier): coefficients of sinf and cosf
-TENON_HOST_DEVICE inline float normal_from_bits(std::uint32_t radius_bits, std::uint32_t angle_bits, bool second) {
-  const float radius = ::sqrtf(-2.0f * log_from_bits(radius_bits));
-  const std::uint32_t quadrant = (angle_bits >> 30) + (second ? 3u : 0u);  // sin x = cos (x - pi / 2)
-  const int within = static_cast<int>(angle_bits & 0x3fffffffu) - (1 << 29);
-  const float angle = static_cast<float>(within) * 1.46291807927e-9f;  // pi / 2^31: within pi / 4 of 0
-  const float square = angle * angle;
-  const float sine =
-      multiply_add(square * angle, horner(square, -1.6666654611e-1f, 8.3321608736e-3f, -1.9515295891e-4f), angle);
-  const float cosine = multiply_add(square * square, horner(square, 4.166664568e-2f, -1.388731625e-3f, 2.443315711e-5f),
-                                    multiply_add(square, -0.5f, 1.0f));
-  const float part = quadrant % 2 == 0 ? cosine : sine;
-  return radius * (quadrant % 4 == 0 || quadrant % 4 == 3 ? part : -part);
+template <class Word>
+TENON_HOST_DEVICE TENON_INLINE auto normal_from_bits(Word radius_bits, Word angle_bits,
+                                                     std::type_identity_t<Word> second) {
+  using numbers = simd::pack<float, simd::width_of<Word>>;
+  const numbers radius = simd::sqrt(numbers(-2.0f * log_from_bits(radius_bits)));
+  const Word quadrant = (angle_bits >> 30) + second * 3u;  // sin x = cos (x - pi / 2)
+  const auto within = static_cast<Word>((angle_bits & 0x3fffffffu) - 0x20000000u);
+  const numbers angle = floats_of(within) * 1.46291807927e-9f;  // pi / 2^31: within pi / 4 of 0
+  const numbers square = angle * angle;
+  const numbers sine =
+      fused(numbers(square * angle), horner(square, -1.6666654611e-1f, 8.3321608736e-3f, -1.9515295891e-4f), angle);
+  const numbers cosine =
+      fused(numbers(square * square), horner(square, 4.166664568e-2f, -1.388731625e-3f, 2.443315711e-5f),
+            fused(square, -0.5f, 1.0f));
+  const numbers part = simd::select((quadrant & 1u) == 0u, cosine, sine);
+  return numbers(radius * simd::select(((quadrant + 1u) & 2u) == 0u, part, numbers(-part)));
 }
 
 /// One of the two standard normal doubles that 128 random bits give: `second` is 0 or 1.

@@ -67,8 +67,7 @@ struct part_op : real_result {
     requires(Width > 1)
   TENON_INLINE static auto pack_of(const strided_cursor<std::complex<T>>& numbers, index i) {
     const T* const parts = reinterpret_cast<const T*>(numbers.data + i) + Part;
-    return simd::detail::every_other(simd::load<T, Width>(parts), simd::load<T, Width>(parts + Width - 1),
-                                     std::make_integer_sequence<int, Width>{});
+    return simd::load_apart<2, Width>(parts);
   }
 #endif
 };
