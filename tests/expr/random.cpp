@@ -75,11 +75,6 @@ TEST_CASE("a slice of random numbers is the numbers at its positions", "[random]
   for (std::size_t i = 0; i < part.size(); ++i) CHECK(part[i] == values[10 + 7 * i]);
 }
 
-TEST_CASE("random numbers with a new last axis are the same numbers", "[random]") {
-  const auto x = tenon::uniform<double>({3, 5}, 4);
-  CHECK(tenon_test::numbers_of(tenon::new_axis<-1>(x)) == tenon_test::numbers_of(x));
-}
-
 TEMPLATE_TEST_CASE("neighbours drawn together are those that are drawn one by one", "[random]", float, double,
                    tenon::half) {
   const rank<1> extents(150);

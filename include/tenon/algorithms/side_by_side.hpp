@@ -114,9 +114,9 @@ void walk_block(const Step& step, index length, int axis, array<index, Rank> pos
   if (count == 4) return step.template walk<4>(4, length, work, lines.template at<dyn>(axis, position)...);
   if (count > 4) {
     if (!(lines.are_beside(beside) && ...))
-      return step.template walk<32>(count, length, work, lines.template at<dyn>(axis, position)...);
-    if (count == 32) return step.template walk<32>(32, length, work, lines.template at<1>(axis, position)...);
-    return step.template walk<32>(count, length, work, lines.template at<1>(axis, position)...);
+      return step.template walk<64>(count, length, work, lines.template at<dyn>(axis, position)...);
+    if (count == 64) return step.template walk<64>(64, length, work, lines.template at<1>(axis, position)...);
+    return step.template walk<64>(count, length, work, lines.template at<1>(axis, position)...);
   }
   for (index line = 0; line < count; ++line, ++position[beside]) {
     step.template walk<1>(1, length, work, lines.template at<0>(axis, position)...);
@@ -135,7 +135,7 @@ void walk_side_by_side(const Step& step, const array<index, Rank>& extents, int 
   const index length = extents[axis];
   const auto walk = [&](const auto&... lines) {
     if constexpr (Space::host_accessible) {
-      const index width = axis == Rank - 1 ? 4 : 32;  // rows far apart would throw each other out of the cache
+      const index width = axis == Rank - 1 ? 4 : 64;  // rows far apart would throw each other out of the cache
       for_each_line_block(extents, axis, width, [&] {
         return [&, work = storage<state, host>(Step::work_along * length * width)](const auto& position,
                                                                                    index count) mutable {
