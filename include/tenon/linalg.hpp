@@ -9,7 +9,8 @@
 #include <tenon/linalg/shapes.hpp>  // first, so that its assertions are told from here
 
 #include <tenon/expressions.hpp>
-#include <tenon/linalg/decompose.hpp>
 #include <tenon/linalg/gradients.hpp>
+#include <tenon/linalg/least_squares.hpp>
 #include <tenon/linalg/solve.hpp>
+#include <tenon/linalg/tridiagonal.hpp>
 #include <tenon/products.hpp>

@@ -1,6 +1,10 @@
 // tests/grad/every_array_function.cpp: the gradient of every function that moves, folds or multiplies elements.
 // One row each, against central differences in double; tests of their headers have what is special about them.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/algorithms/interp.hpp>
+#include <tenon/algorithms/recurrence.hpp>
+#include <tenon/expr/covariance.hpp>
+#include <tenon/expr/polynomial.hpp>
 #include <tenon/tenon.hpp>
 
 #include "support/gradient.hpp"
@@ -108,6 +112,18 @@ TEST_CASE("gradients of reductions and scans", "[every_array_function]") {
       {"cumprod", view_difference([](const auto& x) { return tenon::cumprod(x, axis<0>); })},
       {"cummax", view_difference([](const auto& x) { return tenon::cummax(x, axis<1>); })},
       {"cummin", view_difference([](const auto& x) { return tenon::cummin(x, axis<1>); })},
+      {"linear_recurrence", view_difference([](const auto& x) { return tenon::linear_recurrence(x, x + 1, axis<0>); })},
+      {"lfilter", view_difference([](const auto& x) { return tenon::lfilter({1, 2}, {1, 0.5}, x, last); })},
+  });
+}
+
+TEST_CASE("gradients of statistics and numerics", "[every_array_function]") {
+  const tenon::tensor<double, rank<1>> nodes = {-2, 0.5, 2}, values = {1, 2, 4};
+  check_rows({
+      {"cov", view_difference([](const auto& x) { return tenon::cov(x); })},
+      {"corrcoef", view_difference([](const auto& x) { return tenon::corrcoef(x); })},
+      {"polyval", view_difference([](const auto& x) { return tenon::polyval({2, -1, 3}, x); })},
+      {"interp", view_difference([&](const auto& x) { return tenon::interp(x, nodes, values); })},
   });
 }
 

@@ -1,6 +1,7 @@
 // tests/plan/box_operands.cpp: values of boxes of elements, numbers and operations.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/random.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/plan/box_operands.hpp>
@@ -75,4 +76,13 @@ TEST_CASE("boxes of numbers, of functions of positions and of operations", "[pla
   const auto counted = boxes_from(positions, 2, lanes);
   for (int place = 0; place < 3; ++place) CHECK(lane_of(counted.at[place], 0) == 0.5 + 2.0 * (6 + place));
   STATIC_REQUIRE_FALSE(boxes_of<tenon::node_of<tensor<float, tenon::rank<2>>>, 1>::fits);
+}
+
+TEST_CASE("numbers that are drawn in blocks do not fit in boxes", "[plan][box]") {
+  const tenon::generated<tenon::uniform_generator<double>, shape<dyn, 1>> drawn{
+      {4, 0, 1}, shape<dyn, 1>(5), 0, {{1, 1}}};
+  STATIC_REQUIRE_FALSE(boxes_of<std::remove_const_t<decltype(drawn)>, 1>::fits);
+  const tensor<double, shape<dyn, 1>> x = drawn;
+  const tensor<double, tenon::rank<1>> y = tenon::uniform<double>({5}, 4);
+  for (tenon::index i = 0; i < 5; ++i) CHECK(x(i, 0) == y(i));
 }

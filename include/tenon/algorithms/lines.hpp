@@ -84,6 +84,21 @@ auto in_memory(const char* algorithm, Operand&& operand) {
   }
 }
 
+namespace detail {
+
+/// An operand in memory of the space of the result: generators are in none.
+template <class Space, class Node>
+auto operand_in(const char* name, const Node& node) {
+  if constexpr (std::is_same_v<typename Node::space, any_space>) {
+    algorithms_must_run<Space>();
+    return as_node(tensor<typename Node::element, typename Node::shape_type, Space>(node));
+  } else {
+    return in_memory(name, node);
+  }
+}
+
+}  // namespace detail
+
 /// Offsets of the elements at the positions below `extents`, in row-major order.
 template <class View>
 storage<index, host> offsets_within(const View& elements, const array<index, View::rank>& extents) {

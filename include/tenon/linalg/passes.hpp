@@ -90,17 +90,6 @@ matrix_batch<T, Batch> matrices_of(const view<T, Shape, Space>& elements, const 
   return result;
 }
 
-/// An operand in memory of the space of the result: generators are in none.
-template <class Space, class Node>
-auto operand_in(const char* name, const Node& node) {
-  if constexpr (std::is_same_v<typename Node::space, any_space>) {
-    algorithms_must_run<Space>();
-    return as_node(tensor<typename Node::element, typename Node::shape_type, Space>(node));
-  } else {
-    return in_memory(name, node);
-  }
-}
-
 /// The extents before the last `Own` axes.
 template <int Own, class Shape>
 array<index, Shape::rank - Own> batch_of(const Shape& extents) {

@@ -98,7 +98,7 @@ struct boxes_of<generated<Generator, Shape>, Outer> : boxes_base<generated<Gener
   using base = boxes_base<generated<Generator, Shape>, Outer>;
   using typename base::shape;
   using typename base::value_type;
-  static constexpr bool fits = base::is_small;
+  static constexpr bool fits = base::is_small && requires(const Generator& draw) { draw(index{}); };  // not in blocks
   generated<Generator, Shape> node;
 
   explicit boxes_of(const generated<Generator, Shape>& from) : node(from) {}
