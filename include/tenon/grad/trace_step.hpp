@@ -254,17 +254,6 @@ inline void must_lead_back(const trace_step& last) {
       "constants); make it of v = variable(x), or of what a network makes");
 }
 
-/// throws    error for a loss that a backward pass has begun from: another one would add its gradients once more
-template <class Loss>
-void must_not_have_led_back(const Loss& loss) {
-  if constexpr (requires { loss.owner.step->has_led_back(); }) {
-    if (!loss.owner.step->has_led_back()) return;
-    throw error(
-        "step: the function has called backward of the loss that it returns, which would count its gradients twice; "
-        "leave zero_grad, backward and step to optimizer.step");
-  }
-}
-
 /// A value that is assigned to a traced one has its rank, and those of its extents that types know.
 template <class Kept, class Given>
 consteval void must_keep_shape() {

@@ -155,7 +155,7 @@ class optimizer {
     static_assert(!std::is_void_v<std::invoke_result_t<const Loss&>> || must_hold<Loss>,
                   "tenon: the function of a step returns the loss; gradients are computed by the step");
     auto&& made = loss();
-    tenon::detail::must_not_have_led_back(made);
+    own_.must_not_have_led_back(made);
     const auto value = backward(std::forward<decltype(made)>(made));
     step();
     return value;
