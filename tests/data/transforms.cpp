@@ -53,6 +53,27 @@ TEST_CASE("bytes become floats, normalised by channel", "[transforms]") {
   }
 }
 
+TEST_CASE("a mean and a deviation of each channel stand beside images and batches", "[transforms]") {
+  const tenon::tensor<float, tenon::rank<4>> images = tenon::iota<float>(tenon::rank<4>(3, 2, 5, 3));
+  const tenon::tensor<float, tenon::rank<1>> mean = {10, 20}, deviation = {2, 4};  // where rows have as many elements
+  const tenon::tensor<float, tenon::rank<4>> x = data::normalise(images, mean, deviation);
+  const tenon::tensor<float, tenon::rank<3>> one = data::normalise(images[1], mean, 2);
+  for (tenon::index n = 0; n < 3; ++n) {
+    for (tenon::index c = 0; c < 2; ++c) {
+      for (tenon::index i = 0; i < 15; ++i) {
+        const float value = images(n, c, i / 3, i % 3), centred = value - (c == 0 ? 10.0f : 20.0f);
+        CHECK(x(n, c, i / 3, i % 3) == centred / (c == 0 ? 2.0f : 4.0f));
+        if (n == 1) CHECK(one(c, i / 3, i % 3) == centred / 2);
+      }
+    }
+  }
+  const tenon::tensor<float, tenon::rank<1>> three = {1, 2, 3};
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { data::normalise(images[0], three, 1); }) ==
+        "subtract: axis 0: extents 2 and 3 differ, expected equal or one of them 1 (operands [2, 5, 3] and [3, 1, 1])");
+  const tenon::tensor<float, tenon::rank<1>> line = data::normalise(three, three, three);  // features, not channels
+  for (tenon::index i = 0; i < 3; ++i) CHECK(line(i) == 0);
+}
+
 TEST_CASE("images are flipped on a condition", "[transforms]") {
   const byte_image image = numbered_image(2, 3, 5);
   const byte_image mirrored = data::flip_if(true, image, tenon::axis<-1>);

@@ -34,6 +34,33 @@ TEST_CASE("steps without a network or without gradients", "[optimizer]") {
         "constants); make it of v = variable(x), or of what a network makes");
 }
 
+TEST_CASE("a step refuses a function that has gone back from its loss", "[optimizer]") {
+  nn::linear<3, 2> net, apart;
+  net.initialise(1), apart.initialise(1);
+  const tenon::tensor<float, tenon::rank<2>> before = net.weight.value, x = tenon::ones<float>({2, 3});
+  tenon::train::sgd optimizer(net, {.lr = 1}), own(apart, {.lr = 1});
+  CHECK(text_of<tenon::error>([&] {
+          optimizer.step([&] {
+            optimizer.zero_grad();
+            const tenon::traced loss = tenon::mean(net(x));
+            loss.backward();
+            return loss;
+          });
+        }) ==
+        "step: the function has called backward of the loss that it returns, which would count its gradients twice; "
+        "leave zero_grad, backward and step to optimizer.step");
+  CHECK(bool(tenon::all(net.weight.value == before)));
+  CHECK(optimizer.steps() == 0);
+
+  const auto part = [&](auto& layer) { return tenon::traced(tenon::mean(layer(x))); };
+  optimizer.step([&] {  // gradients of one part are there already; those of the other are added
+    tenon::backward(part(net));
+    return part(net);
+  });
+  own.step([&] { return 2 * part(apart); });
+  CHECK(bool(tenon::all(net.weight.value == apart.weight.value)));
+}
+
 TEST_CASE("groups that fit no network are refused", "[optimizer]") {
   loose_parameters<tenon::host> net;
   tenon::train::sgd<> optimizer({}, {{begins_with("0."), {}}, {begins_with("fc1"), {}}});

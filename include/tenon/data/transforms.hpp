@@ -11,6 +11,7 @@
 #include <tenon/expr/views/index_map.hpp>
 #include <tenon/expr/views/interpolation.hpp>
 #include <tenon/expr/views/pad.hpp>
+#include <tenon/expr/views/reshape.hpp>
 
 namespace tenon::data {
 
@@ -21,12 +22,26 @@ auto unit_floats(const Image& image) {
   return cast<float>(image) * (1.0f / 255.0f);
 }
 
-/// (image - mean) / deviation, as floats. Mean and deviation are numbers, or tensors [channels, 1, 1], which must
-/// outlive the expression.
+/// A number, or what stands beside an image: of one axis a value for each channel.
+template <tensor_operand Image, class Values>
+decltype(auto) beside_channels(const Values& values) {
+  if constexpr (!tensor_operand<Values>) {
+    return (values);
+  } else if constexpr (node_of<Values>::shape_type::rank == 1 && node_of<Image>::shape_type::rank >= 3) {
+    return new_axis<1>(new_axis<1>(values));
+  } else {
+    return (values);
+  }
+}
+
+/// (image - mean) / deviation, as floats. Mean and deviation are numbers, or tensors [channels] or [channels, 1, 1],
+/// which must outlive the expression.
+/// extents   [..., channels, height, width]; beside fewer axes, tensors that repeat over the image
+/// throws    shape_error where there are other channels
 /// source    torchvision.transforms.Normalize
 template <tensor_operand Image, class Mean, class Deviation>
 auto normalise(const Image& image, const Mean& mean, const Deviation& deviation) {
-  return (cast<float>(image) - mean) / deviation;
+  return (cast<float>(image) - beside_channels<Image>(mean)) / beside_channels<Image>(deviation);
 }
 
 /// The image reversed along each of the axes where `condition` holds; else the image unchanged.

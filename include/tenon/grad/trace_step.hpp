@@ -24,7 +24,8 @@ inline thread_local bool is_tracing = true;
 /// example   const no_grad testing; const auto answers = evaluated_tensor(argmax(net(images), axis<-1>));
 class no_grad {
  public:
-  no_grad() : before_(std::exchange(detail::is_tracing, false)) {}
+  [[nodiscard("tenon: give no_grad a name; without one it ends with its line")]] no_grad()
+      : before_(std::exchange(detail::is_tracing, false)) {}
   ~no_grad() { detail::is_tracing = before_; }
   no_grad(const no_grad&) = delete;
   no_grad& operator=(const no_grad&) = delete;
@@ -102,6 +103,8 @@ class trace_step {
   void keep_no_elements() { read_.clear(); }
   void add_owner() { __atomic_fetch_add(&owners_, 1, __ATOMIC_RELAXED); }
   std::uint64_t number() const { return number_; }
+  /// Whether a backward pass has begun here.
+  bool has_led_back() const { return !walk_.empty(); }
   bool lose_owner() { return __atomic_sub_fetch(&owners_, 1, __ATOMIC_ACQ_REL) == 0; }
 
  private:
@@ -152,6 +155,7 @@ class step_pool {
   static void give(trace_step& step) {
     step.forget();
     step.inputs_.clear();
+    step.walk_.clear();
     step.keep_no_elements();
     step.needs_gradient = step.meets_frozen = step.has_gradient = false;
     list* const own = is_gone_ ? nullptr : find(step.kind_);
@@ -248,6 +252,14 @@ inline void must_lead_back(const trace_step& last) {
   throw error(
       "backward: this value was made of no variable and of no parameter (no_grad, detached() and gradient() leave "
       "constants); make it of v = variable(x), or of what a network makes");
+}
+
+/// A value that is assigned to a traced one has its rank, and those of its extents that types know.
+template <class Kept, class Given>
+consteval void must_keep_shape() {
+  static_assert(shapes_agree<Kept, Given>() || must_hold<Kept, Given>,
+                "tenon: a traced value keeps its rank and static extents when it is assigned; give a value of another "
+                "shape a name of its own");
 }
 
 /// The type of a step, as an address.

@@ -249,6 +249,7 @@ class traced : public traced_leaf<T, Shape, Space> {
   template <tensor_operand Operand>
     requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
   traced& operator=(Operand&& operand) {
+    detail::must_keep_shape<Shape, typename node_of<Operand>::shape_type>();
     return detail::renamed(*this, traced(std::forward<Operand>(operand)));
   }
 

@@ -152,7 +152,11 @@ class optimizer {
   auto step(const Loss& loss) {
     clear(false);
     const tenon::detail::later_frees until_backward;  // the loss may read tensors of its function
-    const auto value = backward(loss());
+    static_assert(!std::is_void_v<std::invoke_result_t<const Loss&>> || must_hold<Loss>,
+                  "tenon: the function of a step returns the loss; gradients are computed by the step");
+    auto&& made = loss();
+    own_.must_not_have_led_back(made);
+    const auto value = backward(std::forward<decltype(made)>(made));
     step();
     return value;
   }

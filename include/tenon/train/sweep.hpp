@@ -88,6 +88,16 @@ struct own_network {
   std::optional<std::weak_ptr<const char>> life{};  ///< of the network
   bool is_cleared = false;  ///< gradients were: from then on, parameters that no backward pass reached stay
 
+  /// throws    error for a loss that a backward pass has begun from: another one would add its gradients once more
+  template <class Loss>
+  static void must_not_have_led_back(const Loss& loss) {
+    if constexpr (requires { loss.owner.step->has_led_back(); }) {
+      if (!loss.owner.step->has_led_back()) return;
+      throw error(
+          "step: the function has called backward of the loss that it returns, which would count its gradients twice; "
+          "leave zero_grad, backward and step to optimizer.step");
+    }
+  }
   /// throws    error where there is no network
   void must_be_there() const {
     if (!step) throw error("optimizer: this step needs a network: make it with one, optimizer(net, options)?");
