@@ -217,8 +217,7 @@ void pull_from(const Leaf& value, const Seed& seed, std::uint64_t first) {
 /// expressions, like a tensor, and a number where it has no axes. Copies name the same value; assigned to, it names
 /// another one, so that a loop can carry it. It remembers what it was made of until the last copy is gone.
 /// Tensors that a traced expression reads must keep their elements until `backward`. Their memory is kept where
-/// they are gone before, but for tensors in place and memory that is not Tenon's. A value and all that it was made of
-/// belong to one thread.
+/// they are gone before, but for tensors in place and memory that is not Tenon's. A value belongs to one thread.
 /// cost      a statement, whose value is kept in memory that later statements of the same type use again: a loop that
 ///           does the same again allocates nothing from its second turn on. `backward` is a statement for each use of a
 ///           value in one
