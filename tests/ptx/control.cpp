@@ -186,7 +186,7 @@ bool decode_control(decoder& d) {
     add_collective(d, &do_nothing);
     d.made.members = d.source(0, 4);
   } else if (name == "bar" || name == "barrier") {
-    return !d.has("cluster") && decode_barrier(d);
+    return decode_barrier(d);
   } else if (name == "setmaxnreg" || name == "griddepcontrol") {  // the launch before is done
     add_collective(d, &do_nothing);
   } else {

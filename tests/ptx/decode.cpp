@@ -48,6 +48,8 @@ work work_of(const decoder& d, work of_family) {
 decoder::decoder(kernel& into, const entry_text& entry, module& of) : into_(into), module_(of) {
   into_.name = entry.name;
   into_.most_threads = entry.most_threads;
+  into_.cluster = entry.cluster;
+  into_.has_cluster = entry.has_cluster;
   into_.register_bytes = first_register;
   for (std::uint32_t i = 0; i < std::size(special_slots::names); ++i)
     registers_[special_slots::names[i]] = {register_at(i * special_slots::bytes_each), 4};
@@ -260,8 +262,9 @@ kernel decode(const entry_text& entry, module& of) {
   static constexpr family families[] = {
       {decode_integers, work::integers}, {decode_carries, work::integers},  {decode_floats, work::floats},
       {decode_compares, work::compares}, {decode_moves, work::moves},       {decode_conversions, work::conversions},
-      {decode_accesses, work::loads},    {decode_control, work::control},   {decode_shuffles, work::shuffles},
-      {decode_copies, work::copies},     {decode_matrices, work::matrices}, {decode_hopper, work::matrices}};
+      {decode_accesses, work::loads},    {decode_clusters, work::integers}, {decode_control, work::control},
+      {decode_shuffles, work::shuffles}, {decode_copies, work::copies},     {decode_matrices, work::matrices},
+      {decode_hopper, work::matrices}};
   kernel result;
   decoder d(result, entry, of);
   for (const statement& each : entry.statements) {

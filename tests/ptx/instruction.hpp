@@ -18,13 +18,19 @@ inline constexpr int warp_lanes = 32;
 using lane_set = std::uint32_t;  ///< a bit a lane of a warp
 inline constexpr lane_set all_lanes = ~lane_set{0};
 
+/// Extents or a position.
+struct triple {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::size_t count() const { return std::size_t{x} * y * z; }
+};
+
 /// What stops a program: a fault of a kernel, or an instruction that the machine does not know.
 struct fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// The kinds of memory that instructions name.
-enum class space : std::uint8_t { generic, global, shared, param, constant, local };
+enum class space : std::uint8_t { generic, global, shared, cluster, param, constant, local };
 
 /// Where the 32 values of an operand lie: among the warp's registers or among the kernel's constants.
 struct slot {
@@ -51,7 +57,7 @@ struct instruction {
   handler run = nullptr;
   slot guard;                ///< a predicate
   slot to, to_other;         ///< results
-  slot a, b, c, members;     ///< operands
+  slot a, b, c, d, members;  ///< operands
   std::int64_t offset = 0;   ///< of an address, or another number of the instruction
   std::uint32_t target = 0;  ///< of a branch
   std::uint32_t first = 0;   ///< of the kernel's `lists`: operands in braces
@@ -86,7 +92,9 @@ struct kernel {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;  ///< of a thread
   int most_threads = 1024;
-  bool has_fences = false;  ///< then its atomic operations order other accesses
+  triple cluster;            ///< blocks of a cluster
+  bool has_cluster = false;  ///< of its own, by __cluster_dims__
+  bool has_fences = false;   ///< then its atomic operations order other accesses
 };
 
 /// A variable of a module in global or constant memory.

@@ -28,7 +28,8 @@ struct descriptor {
 
 /// Sixteen bytes of a tile whose rows of 128 bytes are swizzled by their address.
 void read_part(warp& w, std::uint32_t address, unsigned char* into) {
-  std::memcpy(into, checked_async(w, address ^ ((address >> 7 & 7) << 4), part_bytes, use::read, 0), part_bytes);
+  std::memcpy(into, checked_async(w, {&w.in, address ^ ((address >> 7 & 7) << 4)}, part_bytes, use::read, 0),
+              part_bytes);
 }
 
 /// An operand: `lines` rows of the left or columns of the right one, from `first` on, and their depth. The place of an
