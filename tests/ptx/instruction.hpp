@@ -22,6 +22,7 @@ inline constexpr lane_set all_lanes = ~lane_set{0};
 struct triple {
   std::uint32_t x = 1, y = 1, z = 1;
   std::size_t count() const { return std::size_t{x} * y * z; }
+  bool operator==(const triple&) const = default;
 };
 
 /// What stops a program: a fault of a kernel, or an instruction that the machine does not know.
