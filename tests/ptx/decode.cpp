@@ -32,7 +32,7 @@ void collect_names(const operand& each, std::map<std::string_view, bool>& names)
 /// The class of an instruction; most of a family are of one.
 work work_of(const decoder& d, work of_family) {
   const std::string_view name = d.part(0);
-  if (name == "st" || (name == "wmma" && d.part(1) == "store")) return work::stores;
+  if (name == "st" || name == "stmatrix" || (name == "wmma" && d.part(1) == "store")) return work::stores;
   if (name == "atom" || name == "red") return work::atomics;
   if (name == "ldmatrix" || (name == "wmma" && d.part(1) == "load")) return work::loads;
   if (name == "ld" && d.has("param")) return work::moves;
@@ -182,6 +182,7 @@ slot decoder::target(const operand& each, int bytes) {
 void decoder::add_list(const operand& each, int bytes, bool is_target) {
   const auto add = [&](const operand& part) {
     into_.lists.push_back(is_target ? target(part, bytes) : source(part, bytes));
+    ++made.listed;
   };
   if (made.count == 0) made.first = static_cast<std::uint32_t>(into_.lists.size());
   if (made.count == 0) made.count = static_cast<std::uint16_t>(each.what == operand::list ? each.parts.size() : 1);
@@ -280,6 +281,7 @@ kernel decode(const entry_text& entry, module& of) {
     d.add(is_label);
   }
   d.finish();
+  watch_sums(result);
   return result;
 }
 

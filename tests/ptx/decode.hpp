@@ -98,6 +98,8 @@ bool decode_tiles(decoder& d);
 bool decode_bulk(decoder& d);
 bool decode_fragments(decoder& d);
 bool decode_warpgroups(decoder& d);
+/// Lets the instructions that use registers of sums of a warpgroup's products tell of that.
+void watch_sums(kernel& code);
 
 /// The slots of special registers and of parameters' addresses, in front of all registers.
 struct special_slots {

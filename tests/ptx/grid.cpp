@@ -104,7 +104,11 @@ void block::end(warp&) {
 
 /// Nobody may use shared memory of a block that has ended, so what others did with it must be known to have happened.
 void block::check_end() {
-  for (const auto& each : warps) finish_stores(*each);
+  for (const auto& each : warps) {
+    finish_stores(*each);
+    if (each->register_settings != register_settings[each->number / 4].size())
+      throw fault("a setmaxnreg that only some warps of a warpgroup came to");
+  }
   for (const auto& [address, each] : phases) {
     if (!each.copies.empty()) throw fault("a block ends while a copy to its shared memory is under way");
   }

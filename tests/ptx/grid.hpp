@@ -98,10 +98,13 @@ class warp {
   std::uint32_t product_groups = 0;
   std::deque<async_product> products;
   bool has_product_fence = false;  ///< of wgmma, so that products find registers as they are
-  region* recent = nullptr;        ///< of global memory, used last
-  bool is_waiting = false;         ///< at a barrier
-  bool waits_for_cluster = false;  ///< at that of the cluster
-  bool gives_way = false;          ///< ends its turn
+  /// Of each register of sums: how many products under way have it; whether it was used since the latest fence.
+  std::vector<std::uint8_t> sums_under_way, used_sums;
+  std::size_t register_settings = 0;  ///< setmaxnreg so far
+  region* recent = nullptr;           ///< of global memory, used last
+  bool is_waiting = false;            ///< at a barrier
+  bool waits_for_cluster = false;     ///< at that of the cluster
+  bool gives_way = false;             ///< ends its turn
   const instruction* barrier = nullptr;
 
   std::unique_ptr<region> local;  ///< the lanes' own memory, one after another; nullptr: they have none
@@ -152,6 +155,12 @@ struct barrier {
   std::uint32_t votes = 0;  ///< threads whose predicate holds, of bar.red
 };
 
+/// A setmaxnreg of a warpgroup: who came to it, and when.
+struct register_setting {
+  const instruction* what;
+  std::array<std::uint32_t, 4> clocks{};
+};
+
 /// An mbarrier in shared memory.
 struct phase {
   std::uint32_t expected = 0, pending = 0;
@@ -185,6 +194,7 @@ class block {
   std::map<std::uintptr_t, clocks> released;  ///< by address of what was changed in shared memory
   clocks used_from_afar;                      ///< of warps of other blocks that used shared memory
   clocks arrived_from_afar;                   ///< of those whose arrival at an mbarrier was waited for
+  std::map<int, std::vector<register_setting>> register_settings;  ///< by warpgroup
 
   bool is_done() const { return live_warps_ == 0; }
   /// As that of a warp; what the block does from here on has a later clock.

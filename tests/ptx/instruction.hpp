@@ -56,14 +56,16 @@ enum class flow : std::uint8_t {
 /// One instruction of a kernel.
 struct instruction {
   handler run = nullptr;
-  slot guard;                ///< a predicate
-  slot to, to_other;         ///< results
-  slot a, b, c, d, members;  ///< operands
-  std::int64_t offset = 0;   ///< of an address, or another number of the instruction
-  std::uint32_t target = 0;  ///< of a branch
-  std::uint32_t first = 0;   ///< of the kernel's `lists`: operands in braces
-  std::uint16_t count = 0;   ///< operands in the first braces
-  std::uint16_t bytes = 0;   ///< of one element in memory
+  slot guard;                 ///< a predicate
+  slot to, to_other;          ///< results
+  slot a, b, c, d, members;   ///< operands
+  std::int64_t offset = 0;    ///< of an address, or another number of the instruction
+  std::uint32_t target = 0;   ///< of a branch
+  std::uint32_t first = 0;    ///< of the kernel's `lists`: operands in braces
+  std::uint16_t count = 0;    ///< operands in the first braces
+  std::uint16_t listed = 0;   ///< operands in all braces
+  std::uint16_t bytes = 0;    ///< of one element in memory
+  std::uint32_t watched = 0;  ///< of the kernel's `watched`, where it uses sums of a warpgroup's products
   flow then = flow::next;
   space where = space::generic;
   work counts_as = work::moves;
@@ -72,6 +74,12 @@ struct instruction {
   bool is_strong = false;       ///< ordered with accesses of other threads: acquire, release, relaxed, volatile
   std::uint8_t orders = 0;      ///< of a strong access: what it does beside fences
   std::uint8_t kind = 0;        ///< for the handler's own use
+};
+
+/// An instruction that uses registers of sums of a warpgroup's products, by their numbers among all of these.
+struct watched_instruction {
+  handler run;  ///< what it does
+  std::vector<std::uint32_t> sums;
 };
 
 /// A place of a source file.
@@ -84,6 +92,8 @@ struct kernel {
   std::string name;
   std::vector<instruction> code;
   std::vector<slot> lists;
+  std::vector<watched_instruction> watched;
+  std::size_t sums = 0;            ///< registers of sums of a warpgroup's products
   std::vector<std::string> texts;  ///< of each instruction, for messages
   std::vector<source_line> lines;  ///< of each instruction
   std::vector<std::uint64_t> constants;

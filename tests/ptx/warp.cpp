@@ -47,6 +47,7 @@ warp::warp(block& in_block, int of_number, lane_set lanes)
     local_bytes_ = aligned_bytes<16>(bytes);
     local = std::make_unique<region>(local_bytes_.begin(), bytes, "a thread's own memory");
   }
+  sums_under_way.resize(code.sums), used_sums.resize(code.sums);
   fill_specials();
 }
 
