@@ -133,6 +133,20 @@ TEST_CASE("a block ends when others are known to have read its shared memory", "
   }
 }
 
+TEST_CASE("shared memory of a block that has ended is not read", "[ptx]") {
+  const std::string late = R"(.reg .pred %first, %more;
+setp.eq.u32 %first, %w, 1;
+@!%first ret;
+mov.u32 %k, 0;
+SPIN: nanosleep.u32 5;
+add.u32 %k, %k, 1;
+setp.lt.u32 %more, %k, 200;
+@%more bra SPIN;
+)";
+  CHECK(tells(fault_of_reading(late + read_by_address, meet, ""),
+              "uses shared memory of block 1 of its cluster, which has ended"));
+}
+
 TEST_CASE("what is outside of a cluster or of its memory is refused", "[ptx]") {
   CHECK(tells(fault_of_reading("mapa.shared::cluster.u32 %a, %s, 4;\nld.shared::cluster.u32 %v, [%a];\n"),
               "block 4 of a cluster of 4"));
@@ -269,6 +283,22 @@ TEST_CASE("a barrier that another block may not know yet is not told", "[ptx]") 
               "race in shared memory"));
 }
 
+TEST_CASE("a barrier that is made behind the cluster's one is not known to other blocks", "[ptx]") {
+  std::string body = put(put(put(tell_first, "AWAIT", wait_in_cluster), "MEET", ""), "END", "");
+  body = put(body, "MAKE", meet + "@!%second " + make_one);
+  const std::string late = R"(.reg .b32 %k; .reg .pred %more;
+mov.u32 %k, 0;
+SPIN: nanosleep.u32 5;
+add.u32 %k, %k, 1;
+setp.lt.u32 %more, %k, 200;
+@%more bra SPIN;
+)";
+  const device_array<std::uint32_t> out(1);
+  CHECK(tells(fault_of(put(body, "WRITE", late + write_seven + arrive_in_cluster), {out.address()},
+                       {.blocks = 2, .threads = 1, .shared_bytes = 128, .cluster = {2, 1, 1}}, cluster_memory),
+              "race in shared memory"));
+}
+
 TEST_CASE("words are stored asynchronously to another block", "[ptx]") {
   const std::string expect = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s], BYTES;\n" + wait_in_cluster;
   const std::string store = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%a], 7, [%b];\n";
@@ -297,6 +327,35 @@ setp.ne.u32 %ended, %v, 3;
   CHECK(tells(of_flag(write_seven + raise, spin + fence), "race in shared memory"));
   CHECK(tells(of_flag(write_seven + fence + raise, spin), "race in shared memory"));
   CHECK(tells(of_flag(write_seven + put(fence, "cluster", "cta") + raise, spin + fence), "race in shared memory"));
+}
+
+TEST_CASE("a barrier of a cluster hands on what one of its blocks has learnt of another cluster", "[ptx]") {
+  const std::string body = R"(.reg .b32 %b, %v; .reg .b64 %p; .reg .pred %is, %wait;
+ld.param.u64 %p, [p0];
+mov.u32 %b, %ctaid.x;
+setp.eq.u32 %is, %b, 2;
+@%is bra WRITE;
+setp.eq.u32 %is, %b, 0;
+@!%is bra MEET;
+SPIN: ld.acquire.gpu.global.u32 %v, [%p];
+setp.ne.u32 %wait, %v, 5;
+@%wait bra SPIN;
+MEET:
+BARRIER
+setp.eq.u32 %is, %b, 1;
+@!%is ret;
+ld.global.u32 %v, [%p+4];
+st.global.u32 [%p+8], %v;
+ret;
+WRITE: st.global.u32 [%p+4], 9;
+st.release.gpu.global.u32 [%p], 5;
+)";
+  const device_array<std::uint32_t> memory(words{0, 1, 2});
+  const test_launch four{.blocks = 4, .threads = 1, .is_cooperative = true, .cluster = {2, 1, 1}};
+  CHECK(fault_of(put(body, "BARRIER", meet), {memory.address()}, four) == "");
+  CHECK(memory.values()[2] == 9);
+  CHECK(tells(fault_of(put(body, "BARRIER", put(meet, "arrive.", "arrive.relaxed.")), {memory.address()}, four),
+              "race in global memory"));
 }
 
 TEST_CASE("the barrier of a cluster orders global memory of its blocks alone", "[ptx]") {

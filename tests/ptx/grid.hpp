@@ -166,6 +166,7 @@ struct phase {
   std::uint32_t expected = 0, pending = 0;
   std::int64_t bytes = 0;  ///< that are still to come
   std::uint32_t number = 0;
+  stamp made = {};
   bool is_shown = false;          ///< to copies of tiles, by a fence
   std::uint32_t shown_after = 0;  ///< so many arrivals at the cluster's barrier
   clocks known = {};

@@ -29,7 +29,12 @@ void make_barrier(warp& w, const instruction& in, lane_set active) {
     if (at.address % barrier_bytes != 0) throw fault("mbarrier.init: an address that is no multiple of 8");
     if (expected == 0 || expected >= 1u << 20) throw fault("mbarrier.init: " + std::to_string(expected) + " arrivals");
     checked_shared(w, at, barrier_bytes, use::write, lane);
-    w.in.phases[at.address] = phase{.expected = expected, .pending = expected};
+    phase& made = w.in.phases[at.address] = phase{.expected = expected, .pending = expected};
+    if (!checks::chosen().races) return;
+    for (const unsigned word : {0u, 4u}) {
+      made.made = w.in.shared().used(w.in.shared().begin() + at.address + word).write;
+      w.in.shared().used(w.in.shared().begin() + at.address + word).write.is_atomic = true;  // as all that follows
+    }
   });
 }
 
@@ -196,15 +201,14 @@ phase& barrier_at(warp& w, shared_place at, int lane) {
   const auto found = at.of->phases.find(at.address);
   if (found == at.of->phases.end())
     throw fault("no mbarrier was made at byte " + std::to_string(at.address - first_shared_byte) + " of shared memory");
-  // A barrier of the cluster shows what was made, even where it orders no other memory.
-  if (checks::chosen().races && found->second.is_shown && w.cluster_waits > found->second.shown_after) {
-    for (const unsigned word : {0u, 4u}) {
-      stamp& made = at.of->shared().used(at.of->shared().begin() + at.address + word).write;
-      if (!made.is_atomic) made = {};
-    }
-  }
+  phase& here = found->second;
   checked_shared(w, at, barrier_bytes, use::change, lane);
-  return found->second;
+  // A barrier of the cluster shows what was made, even where it orders no other memory.
+  const bool is_known = here.is_shown && w.cluster_waits > here.shown_after;
+  if (here.made.block != 0 && !is_known && !is_ordered(w, lane, here.made))
+    throw fault("race in shared memory: thread " + std::to_string(w.number * warp_lanes + lane) +
+                " uses an mbarrier that thread " + std::to_string(here.made.thread) + " made without order");
+  return here;
 }
 
 void begin_arriving(warp& w, const arriving_copy& copy) {

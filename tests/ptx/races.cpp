@@ -30,23 +30,6 @@ const block* mate(const block& here, std::uint32_t number) {
   return nullptr;
 }
 
-/// Whether the earlier use is ordered before what the lane does now, or needs no order.
-bool is_ordered(const warp& w, int lane, const stamp& earlier) {
-  const block& here = w.in;
-  const launch& asked = here.of.asked;
-  if (earlier.block < here.of.first_block)  // of an earlier launch
-    return earlier.block < asked.first_unordered || asked.order->is_before(earlier.block);
-  const auto other = static_cast<std::size_t>(earlier.thread / warp_lanes);
-  if (earlier.block != here.number) {
-    if (earlier.block_clock <= clock_of(here.seen, here.of.block_place(earlier.block))) return true;
-    const block* const near = mate(here, earlier.block);
-    return near != nullptr && earlier.clock <= clock_of(w.seen, near->warps[other]->place_in_cluster);
-  }
-  if (other != static_cast<std::size_t>(w.number))
-    return earlier.clock <= clock_of(w.seen, here.warps[other]->place_in_cluster);
-  return earlier.thread % warp_lanes == lane || earlier.clock < w.clock;
-}
-
 [[noreturn]] void report_race(const warp& w, const access& now, const stamp& earlier, const char* what,
                               bool is_shared) {
   const std::string other = earlier.block == w.in.number           ? ""
@@ -204,6 +187,22 @@ void count_traffic(warp& w, const instruction& in, const places& at, lane_set ac
 }
 
 }  // namespace
+
+bool is_ordered(const warp& w, int lane, const stamp& earlier) {
+  const block& here = w.in;
+  const launch& asked = here.of.asked;
+  if (earlier.block < here.of.first_block)  // of an earlier launch
+    return earlier.block < asked.first_unordered || asked.order->is_before(earlier.block);
+  const auto other = static_cast<std::size_t>(earlier.thread / warp_lanes);
+  if (earlier.block != here.number) {
+    if (earlier.block_clock <= clock_of(here.seen, here.of.block_place(earlier.block))) return true;
+    const block* const near = mate(here, earlier.block);
+    return near != nullptr && earlier.clock <= clock_of(w.seen, near->warps[other]->place_in_cluster);
+  }
+  if (other != static_cast<std::size_t>(w.number))
+    return earlier.clock <= clock_of(w.seen, here.warps[other]->place_in_cluster);
+  return earlier.thread % warp_lanes == lane || earlier.clock < w.clock;
+}
 
 const checks& checks::chosen() {
   static const checks made = [] {

@@ -24,6 +24,9 @@ places checked(warp& w, const instruction& in, lane_set active, int bytes, use h
 /// The same for one access of a lane to shared memory, by the copying units; `bytes` may be any number.
 unsigned char* checked_shared(warp& w, std::uint32_t address, int bytes, use how, int lane);
 
+/// Whether the earlier use is ordered before what the lane does now, or needs no order.
+bool is_ordered(const warp& w, int lane, const stamp& earlier);
+
 /// A place in the shared memory of a block.
 struct shared_place {
   block* of;
