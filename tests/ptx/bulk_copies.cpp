@@ -149,6 +149,25 @@ SEND:)";
   CHECK(names(run_copy(elsewhere, from, 16, 2, {}, expect).fault, "an mbarrier of another block"));
 }
 
+TEST_CASE("the target of a copy has no values until it has come", "[ptx]") {
+  const device_array<std::uint32_t> from(counted(64));
+  const std::string early = "st.shared.u32 [%s+1024], 1;\nfence.proxy.async;\n" + load_bytes;
+  CHECK(run_copy(early, from, 48).fault == "");
+  CHECK(names(run_copy(early + "ld.shared.u32 %v, [%s+1024];\n", from, 48).fault, "which nobody wrote"));
+}
+
+TEST_CASE("a barrier that was ended is none", "[ptx]") {
+  const device_array<std::uint32_t> from(counted(64));
+  const std::string again =
+      "mbarrier.inval.shared::cta.b64 [%s];\nmbarrier.init.shared::cta.b64 [%s], 1;\n"
+      "fence.mbarrier_init.release.cluster;\n"
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%s], SIZE;\n";
+  CHECK(run_copy(again + load_bytes, from, 48).fault == "");
+  CHECK(names(run_copy("mbarrier.inval.shared::cta.b64 [%s];\n" + load_bytes, from, 48).fault, "no mbarrier was made"));
+  CHECK(names(run_copy(load_bytes + "mbarrier.inval.shared::cta.b64 [%s];\n", from, 48).fault,
+              "mbarrier.inval while a copy is under way"));
+}
+
 TEST_CASE("a copy that nobody waits for is found when its block ends", "[ptx]") {
   const device_array<std::uint32_t> from(counted(64));
   const std::string text = run_copy(exchanged(load_bytes, "SIZE", "16") + "ret;\n", from, 16).fault;
