@@ -23,8 +23,8 @@ words counted(std::uint32_t count) {
   return result;
 }
 
-/// One thread a block makes a barrier at %s, expects BYTES, and waits for a copy that COPY begins; %from and %out are
-/// the last two parameters, behind a map. What lies at %s + 128 goes to the block's part of %out, as far as it has come.
+/// One thread a block makes a barrier at %s, expects bytes, and waits for a copy that COPY begins; %from and %out are
+/// the last two parameters, behind a map. What lies at %s + PLACE goes to the part of %out of each block.
 const std::string copy_program = R"(
 .reg .b32 %s, %b, %c, %r, %v; .reg .b16 %m; .reg .b64 %map, %from, %out, %q; .reg .pred %first, %ended, %more;
 mov.b64 %map, p0;
