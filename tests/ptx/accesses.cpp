@@ -1,6 +1,7 @@
 // tests/ptx/accesses.cpp: loads, stores, atomic operations, fences.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "ptx/decode.hpp"
 #include "ptx/lanes.hpp"
@@ -83,6 +84,7 @@ handler for_memory(std::string_view type, bool is_load, bool is_strong) {
 
 space space_of(const decoder& d) {
   for (const std::string_view part : d.text->opcode) {
+    if (part == "shared::cluster") return space::cluster;
     const std::string_view name = part.substr(0, part.find(':'));
     if (name == "global") return space::global;
     if (name == "shared") return space::shared;
@@ -100,7 +102,7 @@ bool is_strong(const decoder& d) {
 std::uint8_t orders_of(const decoder& d) {
   const bool both = d.has("acq_rel");
   return static_cast<std::uint8_t>((both || d.has("acquire") ? acquires : 0) |
-                                   (both || d.has("release") ? releases : 0));
+                                   (both || d.has("release") ? releases : 0) | (d.has("cta") ? within_block : 0));
 }
 
 bool decode_access(decoder& d) {
@@ -192,26 +194,30 @@ bool decode_atomic(decoder& d) {
 
 void do_nothing(warp&, const instruction&, lane_set) {}
 void make_fence(warp& w, const instruction&, lane_set) { fence(w); }
+void make_cluster_fence(warp& w, const instruction&, lane_set) { fence_in_cluster(w); }
 void show_barriers(warp& w, const instruction&, lane_set) {
-  for (auto& [address, barrier] : w.in.phases) barrier.is_shown = true;
+  for (auto& [address, barrier] : w.in.phases) {
+    if (!std::exchange(barrier.is_shown, true)) barrier.shown_after = w.cluster_arrivals;
+  }
 }
 
 void show_written(warp& w, const instruction&, lane_set) { show_to_units(w); }
 
-/// A fence of the order of memory, for more than a block.
-bool is_wide_fence(const decoder& d) {
-  if (d.part(0) == "membar") return !d.has("cta");
-  return d.part(0) == "fence" && (d.part(1) == "sc" || d.part(1) == "acq_rel") && !d.has("cta");
+/// What a fence of the order of memory does, beyond a block.
+handler fence_of(const decoder& d) {
+  return d.has("cta") ? &do_nothing : d.has("cluster") ? &make_cluster_fence : &make_fence;
 }
 
 }  // namespace
 
 bool decode_accesses(decoder& d) {
   const std::string_view name = d.part(0);
+  if (d.part(1) == "async") return false;  // which an mbarrier is told of
   if (name == "ld" || name == "ldu" || name == "st") return decode_access(d);
   if (name == "atom" || name == "red") return decode_atomic(d);
   if (name == "prefetch" || name == "prefetchu" || name == "membar" || name == "fence") {
-    d.made.run = is_wide_fence(d)                                            ? &make_fence
+    const bool is_of_memory = name == "membar" || d.part(1) == "sc" || d.part(1) == "acq_rel";
+    d.made.run = is_of_memory                                                ? fence_of(d)
                  : d.part(1) == "mbarrier_init"                              ? &show_barriers
                  : d.part(1) == "proxy" && d.part(2).substr(0, 5) == "async" ? &show_written
                                                                              : &do_nothing;

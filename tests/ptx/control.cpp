@@ -1,7 +1,10 @@
 // tests/ptx/control.cpp: branches, ends, barriers, and what moves values between the lanes of a warp.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "ptx/decode.hpp"
 #include "ptx/lanes.hpp"
+#include "ptx/races.hpp"
 
 namespace tenon_test::ptx {
 
@@ -48,6 +51,38 @@ bool decode_barrier(decoder& d) {
 void add_collective(decoder& d, handler run) {
   d.made.then = flow::collective;
   d.made.run = run;
+}
+
+/// setmaxnreg: the warps of a warpgroup come to the same one, and all have been at the one before.
+void set_registers(warp& w, const instruction& in, lane_set) {
+  auto& settings = w.in.register_settings[w.number / 4];
+  const std::size_t own = w.register_settings++;
+  const auto count = [](const instruction& each) { return each.offset; };
+  if (own == settings.size()) settings.push_back({&in, {}});
+  if (settings[own].what != &in) throw fault("warps of a warpgroup come to different setmaxnreg");
+  settings[own].clocks[static_cast<std::size_t>(w.number % 4)] = w.clock;
+  if (own == 0) return;
+  const register_setting& before = settings[own - 1];
+  if (in.kind != 0 ? count(in) < count(*before.what) : count(in) > count(*before.what))
+    throw fault("setmaxnreg." + std::string(in.kind != 0 ? "inc" : "dec") + " from " +
+                std::to_string(count(*before.what)) + " registers to " + std::to_string(count(in)));
+  const std::size_t first = static_cast<std::size_t>(w.number / 4 * 4), end = std::min(first + 4, w.in.warps.size());
+  for (std::size_t i = first; i < end && checks::chosen().races; ++i) {
+    const std::size_t place = w.in.warps[i]->place_in_cluster;
+    const std::uint32_t known = place < w.seen.size() ? w.seen[place] : 0;
+    if (i != static_cast<std::size_t>(w.number) && (before.clocks[i % 4] == 0 || known < before.clocks[i % 4]))
+      throw fault("a setmaxnreg follows another one without a barrier of its warpgroup between");
+  }
+}
+
+void decode_registers(decoder& d) {
+  constexpr std::uint64_t fewest = 24, most = 256, step = 8;
+  const std::uint64_t registers = d.at(0).bits;
+  if (registers < fewest || registers > most || registers % step != 0)
+    d.refuse("setmaxnreg of " + std::to_string(registers) + " registers, expected a multiple of 8 from 24 to 256");
+  add_collective(d, &set_registers);
+  d.made.offset = static_cast<std::int64_t>(registers);
+  d.made.kind = d.has("inc") ? 1 : 0;
 }
 
 enum direction : std::uint8_t { index, butterfly, up, down };
@@ -186,9 +221,11 @@ bool decode_control(decoder& d) {
     add_collective(d, &do_nothing);
     d.made.members = d.source(0, 4);
   } else if (name == "bar" || name == "barrier") {
-    return !d.has("cluster") && decode_barrier(d);
-  } else if (name == "setmaxnreg" || name == "griddepcontrol") {  // the launch before is done
-    add_collective(d, &do_nothing);
+    return decode_barrier(d);
+  } else if (name == "setmaxnreg") {
+    decode_registers(d);
+  } else if (name == "griddepcontrol") {  // the launch before is done
+    d.made.run = &do_nothing;
   } else {
     return false;
   }

@@ -32,7 +32,7 @@ void collect_names(const operand& each, std::map<std::string_view, bool>& names)
 /// The class of an instruction; most of a family are of one.
 work work_of(const decoder& d, work of_family) {
   const std::string_view name = d.part(0);
-  if (name == "st" || (name == "wmma" && d.part(1) == "store")) return work::stores;
+  if (name == "st" || name == "stmatrix" || (name == "wmma" && d.part(1) == "store")) return work::stores;
   if (name == "atom" || name == "red") return work::atomics;
   if (name == "ldmatrix" || (name == "wmma" && d.part(1) == "load")) return work::loads;
   if (name == "ld" && d.has("param")) return work::moves;
@@ -48,6 +48,8 @@ work work_of(const decoder& d, work of_family) {
 decoder::decoder(kernel& into, const entry_text& entry, module& of) : into_(into), module_(of) {
   into_.name = entry.name;
   into_.most_threads = entry.most_threads;
+  into_.cluster = entry.cluster;
+  into_.has_cluster = entry.has_cluster;
   into_.register_bytes = first_register;
   for (std::uint32_t i = 0; i < std::size(special_slots::names); ++i)
     registers_[special_slots::names[i]] = {register_at(i * special_slots::bytes_each), 4};
@@ -180,6 +182,7 @@ slot decoder::target(const operand& each, int bytes) {
 void decoder::add_list(const operand& each, int bytes, bool is_target) {
   const auto add = [&](const operand& part) {
     into_.lists.push_back(is_target ? target(part, bytes) : source(part, bytes));
+    ++made.listed;
   };
   if (made.count == 0) made.first = static_cast<std::uint32_t>(into_.lists.size());
   if (made.count == 0) made.count = static_cast<std::uint16_t>(each.what == operand::list ? each.parts.size() : 1);
@@ -260,8 +263,9 @@ kernel decode(const entry_text& entry, module& of) {
   static constexpr family families[] = {
       {decode_integers, work::integers}, {decode_carries, work::integers},  {decode_floats, work::floats},
       {decode_compares, work::compares}, {decode_moves, work::moves},       {decode_conversions, work::conversions},
-      {decode_accesses, work::loads},    {decode_control, work::control},   {decode_shuffles, work::shuffles},
-      {decode_copies, work::copies},     {decode_matrices, work::matrices}, {decode_hopper, work::matrices}};
+      {decode_accesses, work::loads},    {decode_clusters, work::integers}, {decode_control, work::control},
+      {decode_shuffles, work::shuffles}, {decode_copies, work::copies},     {decode_matrices, work::matrices},
+      {decode_hopper, work::matrices}};
   kernel result;
   decoder d(result, entry, of);
   for (const statement& each : entry.statements) {
@@ -277,6 +281,7 @@ kernel decode(const entry_text& entry, module& of) {
     d.add(is_label);
   }
   d.finish();
+  watch_sums(result);
   return result;
 }
 

@@ -88,20 +88,54 @@ bool decode_compares(decoder& d);
 bool decode_moves(decoder& d);
 bool decode_conversions(decoder& d);
 bool decode_accesses(decoder& d);
+bool decode_clusters(decoder& d);
 bool decode_control(decoder& d);
 bool decode_shuffles(decoder& d);
 bool decode_copies(decoder& d);
 bool decode_matrices(decoder& d);
 bool decode_hopper(decoder& d);
+bool decode_tiles(decoder& d);
+bool decode_bulk(decoder& d);
 bool decode_fragments(decoder& d);
 bool decode_warpgroups(decoder& d);
+/// Lets the instructions that use registers of sums of a warpgroup's products tell of that.
+void watch_sums(kernel& code);
 
 /// The slots of special registers and of parameters' addresses, in front of all registers.
 struct special_slots {
-  static constexpr const char* names[] = {"%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",     "%ntid.y",
-                                          "%ntid.z",      "%ctaid.x",     "%ctaid.y",     "%ctaid.z",    "%nctaid.x",
-                                          "%nctaid.y",    "%nctaid.z",    "%laneid",      "%warpid",     "%lanemask_lt",
-                                          "%lanemask_le", "%lanemask_gt", "%lanemask_ge", "%lanemask_eq"};
+  static constexpr const char* names[] = {"%tid.x",
+                                          "%tid.y",
+                                          "%tid.z",
+                                          "%ntid.x",
+                                          "%ntid.y",
+                                          "%ntid.z",
+                                          "%ctaid.x",
+                                          "%ctaid.y",
+                                          "%ctaid.z",
+                                          "%nctaid.x",
+                                          "%nctaid.y",
+                                          "%nctaid.z",
+                                          "%laneid",
+                                          "%warpid",
+                                          "%lanemask_lt",
+                                          "%lanemask_le",
+                                          "%lanemask_gt",
+                                          "%lanemask_ge",
+                                          "%lanemask_eq",
+                                          "%cluster_ctaid.x",
+                                          "%cluster_ctaid.y",
+                                          "%cluster_ctaid.z",
+                                          "%cluster_nctaid.x",
+                                          "%cluster_nctaid.y",
+                                          "%cluster_nctaid.z",
+                                          "%cluster_ctarank",
+                                          "%cluster_nctarank",
+                                          "%clusterid.x",
+                                          "%clusterid.y",
+                                          "%clusterid.z",
+                                          "%nclusterid.x",
+                                          "%nclusterid.y",
+                                          "%nclusterid.z"};
   static constexpr std::uint32_t bytes_each = 128;
 };
 

@@ -238,6 +238,76 @@ wgmma.wait_group.sync.aligned 0;
   CHECK(says(of_product("bar.sync 0;"), "that a thread wrote, without a fence.proxy.async between"));
 }
 
+TEST_CASE("registers of a warpgroup's product belong to it until it is waited for, and are shown to the next one",
+          "[ptx]") {
+  const std::string products = R"(.reg .b64 %d; .reg .f32 %f, %g, %h, %i, %k; .reg .pred %adds;
+mov.u64 %d, 4611686293305294848;
+or.b64 %d, %d, 64;
+setp.ne.s64 %adds, %d, %d;
+mov.f32 %f, 0f00000000;
+wgmma.fence.sync.aligned;
+PRODUCT
+BARRIER
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+)";
+  const std::string product =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f, %g, %h, %i}, %d, %d, %adds, 1, 1, 0, 0;\n";
+  const std::string clear = R"(.reg .b32 %a, %z;
+mov.u32 %z, 0;
+mov.u32 %a, %tid.x;
+shl.b32 %a, %a, 6;
+add.s32 %a, %a, 1024;
+st.shared.v4.u32 [%a], {%z, %z, %z, %z};
+st.shared.v4.u32 [%a+16], {%z, %z, %z, %z};
+st.shared.v4.u32 [%a+32], {%z, %z, %z, %z};
+st.shared.v4.u32 [%a+48], {%z, %z, %z, %z};
+fence.proxy.async;
+bar.sync 0;
+)";
+  const auto of_products = [&](const std::string& between) {
+    std::string body = clear + with(products, between);
+    body.replace(body.find("PRODUCT"), 7, product);
+    return fault_of(body, {}, {.threads = 128, .shared_bytes = 16384}, dynamic_shared);
+  };
+  const std::string fence = "wgmma.fence.sync.aligned;\n";
+  const std::string wait = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
+  CHECK(of_products("") == "");
+  CHECK(of_products(product) == "");                                // products of one shape follow each other
+  CHECK(of_products("mov.f32 %k, 0f00000000;\n" + product) == "");  // of another register
+  CHECK(
+      says(of_products("mov.f32 %k, %h;\n"), "registers of a product of a warpgroup are used before it is waited for"));
+  CHECK(says(of_products("mov.f32 %f, 0f00000000;\n"), "used before it is waited for"));
+  CHECK(of_products(wait + "mov.f32 %k, %h;\n") == "");
+  CHECK(says(of_products(wait + "mov.f32 %k, %h;\n" + product), "without a wgmma.fence between"));
+  CHECK(says(of_products(wait + "mov.f32 %f, 0f00000000;\n" + product), "without a wgmma.fence between"));
+  CHECK(of_products(wait + "mov.f32 %f, 0f00000000;\n" + fence + product) == "");
+  CHECK(says(of_products(wait + "st.shared.v4.f32 [%a+8192], {%k, %k, %k, %i};\n" + product),
+             "without a wgmma.fence between"));
+}
+
+TEST_CASE("the warps of a warpgroup come to one setmaxnreg after another", "[ptx]") {
+  const auto of_body = [](const std::string& body) {
+    const std::string numbers =
+        ".reg .b32 %i, %w; .reg .pred %p, %q;\nmov.u32 %i, %tid.x;\nshr.u32 %w, %i, 5;\n"
+        "setp.ge.u32 %p, %w, 4;\nsetp.eq.u32 %q, %w, 2;\n";
+    return fault_of(numbers + body, {}, {.threads = 256});
+  };
+  const std::string less = "setmaxnreg.dec.sync.aligned.u32 40;\n", more = "setmaxnreg.inc.sync.aligned.u32 232;\n";
+  const std::string barrier = "bar.sync 0;\n";
+  CHECK(of_body("@%p bra MORE;\n" + less + "ret;\nMORE:\n" + more) == "");  // each warpgroup its own
+  CHECK(of_body(less + barrier + more) == "");
+  CHECK(says(of_body(less + more), "without a barrier of its warpgroup between"));
+  CHECK(says(of_body(more + barrier + "setmaxnreg.inc.sync.aligned.u32 200;\n"),
+             "setmaxnreg.inc from 232 registers to 200"));
+  CHECK(says(of_body(less + barrier + "setmaxnreg.dec.sync.aligned.u32 48;\n"),
+             "setmaxnreg.dec from 40 registers to 48"));
+  CHECK(says(of_body("@%q bra MORE;\n" + less + "ret;\nMORE:\n" + more), "come to different setmaxnreg"));
+  CHECK(says(of_body("@%q bra DONE;\n" + less + "DONE:"), "only some warps of a warpgroup"));
+  for (const std::string count : {"16", "36", "264"})
+    CHECK(says(of_body("setmaxnreg.inc.sync.aligned.u32 " + count + ";"), "expected a multiple of 8 from 24 to 256"));
+}
+
 TEST_CASE("an instruction that the machine does not know is named", "[ptx]") {
   CHECK(says(fault_of(".reg .b32 %r;\nvabsdiff4.u32.u32.u32 %r, %r, %r, %r;"), "does not know: vabsdiff4.u32"));
   CHECK(says(fault_of("trap;"), "trap"));

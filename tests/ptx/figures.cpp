@@ -112,6 +112,49 @@ ldmatrix.sync.aligned.m8n8.x4)" +
   }
 }
 
+TEST_CASE("stmatrix takes two elements of row l / 4 of lane l", "[ptx]") {
+  words given(32 * 4);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    for (std::uint32_t i = 0; i < 4; ++i) given[lane * 4 + i] = (lane * 8 + 2 * i) | (lane * 8 + 2 * i + 1) << 16;
+  }
+  const device_array<std::uint32_t> in(given);
+  const auto stored = [&](const std::string& kind, const std::string& registers, const std::string& distance) {
+    const device_array<std::uint32_t> out(128);
+    run_body(thread_number + R"(.reg .b32 %r<4>; .reg .b32 %s, %a; .reg .b64 %p, %q;
+ld.param.u64 %p, [p0];
+mad.lo.s64 %q, %at, 16, %p;
+ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%q];
+mov.u32 %s, memory;
+mad.lo.s32 %s, %i, 16, %s;
+mov.u32 %a, 0;
+st.shared.v4.u32 [%s], {%a, %a, %a, %a};
+st.shared.v4.u32 [%s+512], {%a, %a, %a, %a};
+bar.sync 0;
+stmatrix.sync.aligned.m8n8.)" +
+                 kind + ".shared.b16 [%s+" + distance + "], {" + registers + R"(};
+bar.sync 0;
+ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [%s];)" +
+                 give_four,
+             {in.address(), out.address()}, {.shared_bytes = 1024}, dynamic_shared);
+    std::vector<std::uint32_t> elements;
+    for (const std::uint32_t word : out.values()) elements.insert(elements.end(), {word & 0xffff, word >> 16});
+    return elements;
+  };
+  const auto all = stored("x4", "%r0, %r1, %r2, %r3", "0"), transposed = stored("x4.trans", "%r0, %r1, %r2, %r3", "0");
+  const auto two = stored("x2", "%r2, %r3", "0"), one = stored("x1.trans", "%r1", "0"), far = stored("x1", "%r1", "16");
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    const std::uint32_t matrix = i / 64, row = i / 8 % 8, column = i % 8;
+    const auto element_of = [](std::uint32_t in_matrix, std::uint32_t at_row, std::uint32_t at_column) {
+      return (at_row * 4 + at_column / 2) * 8 + 2 * in_matrix + at_column % 2;
+    };
+    CHECK(all[i] == element_of(matrix, row, column));
+    CHECK(transposed[i] == element_of(matrix, column, row));
+    CHECK(two[i] == (matrix < 2 ? element_of(matrix + 2, row, column) : 0));
+    CHECK(one[i] == (matrix == 0 ? element_of(1, column, row) : 0));
+    CHECK(far[i] == (i >= 8 && i < 72 ? element_of(1, row == 0 ? 7 : row - 1, column) : 0));
+  }
+}
+
 TEST_CASE("the layout of wmma's fragments is drawn", "[ptx]") {
   const std::string load = thread_number + R"(.reg .b32 %r<8>; .reg .b32 %s; .reg .b64 %p, %q;
 mov.u32 %s, memory;

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set(ptx_programs_of_files
   others rows counted mma patches convolutions simt reduce wmma hopper packets device recurrent graph)
-set(ptx_files_of_others ptx/runtime/every_kernel.cpp device/launch_number.cpp)
+set(ptx_files_of_others ptx/runtime/every_kernel.cpp ptx/runtime/clusters.cpp device/launch_number.cpp)
 set(ptx_files_of_packets kernels/packets.cpp)
 set(ptx_files_of_counted ptx/runtime/counted.cpp ptx/runtime/maps.cpp)
 set(ptx_files_of_graph device/graph.cpp device/launch_clock.cpp)

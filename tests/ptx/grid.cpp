@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "ptx/hopper.hpp"
 #include "ptx/lanes.hpp"
 
 namespace tenon_test::ptx {
@@ -23,9 +24,11 @@ std::string text_of(triple at) {
 
 }  // namespace
 
-block::block(grid& of_grid, triple at)
+block::block(grid& of_grid, cluster& within, triple at, std::uint32_t of_rank)
     : of(of_grid),
+      mates(within),
       index(at),
+      rank(of_rank),
       number(
           of_grid.first_block +
           static_cast<std::uint32_t>((std::size_t{at.z} * of_grid.asked.grid.y + at.y) * of_grid.asked.grid.x + at.x)) {
@@ -40,6 +43,12 @@ block::block(grid& of_grid, triple at)
                                            here == warp_lanes ? all_lanes : (lane_set{1} << here) - 1));
   }
   live_warps_ = warps.size();
+}
+
+void block::show_clock() {
+  const std::size_t place = of.block_place(number);
+  if (seen.size() <= place) seen.resize(place + 1);
+  seen[place] = clock++;
 }
 
 std::uint32_t block::live_threads() const {
@@ -60,9 +69,7 @@ void block::arrive(warp& who, std::uint32_t id, std::uint32_t expected, bool wai
   at.expected = expected;
   at.threads += warp_lanes;
   at.votes += votes;
-  if (who.seen.size() <= static_cast<std::size_t>(who.number))
-    who.seen.resize(static_cast<std::size_t>(who.number) + 1);
-  who.seen[static_cast<std::size_t>(who.number)] = who.clock;
+  who.show_clock();
   join(at.known, who.seen);
   ++who.clock;
   if (waits) {
@@ -91,6 +98,28 @@ void block::end(warp&) {
   for (barrier& each : barriers_) {
     if (each.threads != 0 && each.expected == 0 && each.threads >= live_threads()) complete(each);
   }
+  mates.complete_if_all_arrived();
+  if (is_done()) check_end();
+}
+
+/// Nobody may use shared memory of a block that has ended, so what others did with it must be known to have happened.
+void block::check_end() {
+  for (const auto& each : warps) {
+    finish_stores(*each);
+    if (each->register_settings != register_settings[each->number / 4].size())
+      throw fault("a setmaxnreg that only some warps of a warpgroup came to");
+  }
+  for (const auto& [address, each] : phases) {
+    if (!each.copies.empty()) throw fault("a block ends while a copy to its shared memory is under way");
+  }
+  if (used_from_afar.empty()) return;
+  clocks known = arrived_from_afar;
+  for (const auto& each : warps) join(known, each->seen);
+  for (std::size_t i = 0; i < used_from_afar.size(); ++i) {
+    if (used_from_afar[i] > (i < known.size() ? known[i] : 0))
+      throw fault("a block ends while warp " + std::to_string(i % warps.size()) + " of block " +
+                  std::to_string(i / warps.size()) + " of its cluster may still use its shared memory");
+  }
 }
 
 grid::grid(const launch& of)
@@ -108,22 +137,36 @@ grid::~grid() {
 }
 
 void grid::run() {
-  for (std::uint32_t z = 0; z < asked.grid.z; ++z)
-    for (std::uint32_t y = 0; y < asked.grid.y; ++y)
-      for (std::uint32_t x = 0; x < asked.grid.x; ++x) waiting_.push_back({x, y, z});
+  const triple step = asked.cluster;
+  for (std::uint32_t z = 0; z < asked.grid.z; z += step.z)
+    for (std::uint32_t y = 0; y < asked.grid.y; y += step.y)
+      for (std::uint32_t x = 0; x < asked.grid.x; x += step.x) waiting_.push_back({x, y, z});
   if (asked.starts_in_order) std::reverse(waiting_.begin(), waiting_.end());
   else std::shuffle(waiting_.begin(), waiting_.end(), random);
-  const std::size_t most = asked.is_cooperative ? waiting_.size() : resident_blocks;
+  const std::size_t most = asked.is_cooperative ? asked.grid.count() : resident_blocks;
   while (!waiting_.empty() || !resident_.empty()) {
     while (resident_.size() < most && !waiting_.empty()) {
-      resident_.push_back(std::make_unique<block>(*this, waiting_.back()));
+      start(waiting_.back());
       waiting_.pop_back();
     }
     const std::size_t chosen = random() % resident_.size();
     std::size_t tries = 0;
     while (tries < resident_.size() && !run_block(*resident_[(chosen + tries) % resident_.size()])) ++tries;
     if (tries == resident_.size()) report_deadlock();
-    std::erase_if(resident_, [](const auto& each) { return each->is_done(); });
+    if (std::erase_if(resident_, [](const block* each) { return each->is_done(); }) != 0)
+      std::erase_if(clusters_, [](const auto& each) { return each->is_done(); });
+  }
+}
+
+/// The blocks of a cluster begin together.
+void grid::start(triple first) {
+  clusters_.push_back(std::make_unique<cluster>(first));
+  cluster& made = *clusters_.back();
+  for (std::uint32_t rank = 0; rank < asked.cluster.count(); ++rank) {
+    const triple at{first.x + rank % asked.cluster.x, first.y + rank / asked.cluster.x % asked.cluster.y,
+                    first.z + rank / asked.cluster.x / asked.cluster.y};
+    made.blocks.push_back(std::make_unique<block>(*this, made, at, rank));
+    resident_.push_back(made.blocks.back().get());
   }
 }
 

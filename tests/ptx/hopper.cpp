@@ -1,13 +1,13 @@
-// tests/ptx/hopper.cpp: Hopper's barriers in shared memory, and its copies of tiles.
-// A tile arrives as late as the rules allow: when someone waits for its barrier and all else of the phase is done.
+// tests/ptx/hopper.cpp: Hopper's barriers in shared memory, and stores that tell them.
+// A barrier of another block can be told of arrivals and bytes, but only threads of its own block wait for it.
 // SPDX-License-Identifier: Apache-2.0
+#include "ptx/hopper.hpp"
+
 #include <algorithm>
 #include <utility>
 
 #include "ptx/decode.hpp"
 #include "ptx/lanes.hpp"
-#include "ptx/races.hpp"
-#include "ptx/tile_map.hpp"
 
 namespace tenon_test::ptx {
 
@@ -15,32 +15,36 @@ namespace {
 
 constexpr int barrier_bytes = 8;
 
-template <class Visit>
-void each_lane(lane_set active, Visit visit) {
-  for (; active != 0; active &= active - 1) visit(std::countr_zero(active));
-}
+/// What an operation on a barrier orders, of its block or of its cluster.
+enum order : std::uint8_t { nothing, within_own_block, within_cluster };
 
-std::uint32_t address_of(const warp& w, const instruction& in, int lane) {
-  return w.at<std::uint32_t>(in.a)[lane] + static_cast<std::uint32_t>(in.offset);
+shared_place barrier_place(const warp& w, const instruction& in, int lane) {
+  return place_of(w, in.a, static_cast<std::uint32_t>(in.offset), in.where, lane);
 }
 
 void make_barrier(warp& w, const instruction& in, lane_set active) {
   each_lane(active, [&](int lane) {
-    const std::uint32_t address = address_of(w, in, lane), expected = w.at<std::uint32_t>(in.b)[lane];
-    if (address % barrier_bytes != 0) throw fault("mbarrier.init: an address that is no multiple of 8");
+    const shared_place at = barrier_place(w, in, lane);
+    const std::uint32_t expected = w.at<std::uint32_t>(in.b)[lane];
+    if (at.address % barrier_bytes != 0) throw fault("mbarrier.init: an address that is no multiple of 8");
     if (expected == 0 || expected >= 1u << 20) throw fault("mbarrier.init: " + std::to_string(expected) + " arrivals");
-    checked_shared(w, address, barrier_bytes, use::write, lane);
-    w.in.phases[address] = phase{.expected = expected, .pending = expected};
+    checked_shared(w, at, barrier_bytes, use::write, lane);
+    phase& made = w.in.phases[at.address] = phase{.expected = expected, .pending = expected};
+    if (!checks::chosen().races) return;
+    for (const unsigned word : {0u, 4u}) {
+      made.made = w.in.shared().used(w.in.shared().begin() + at.address + word).write;
+      w.in.shared().used(w.in.shared().begin() + at.address + word).write.is_atomic = true;  // as all that follows
+    }
   });
 }
 
-/// The barrier at an address, whose making must be ordered before.
-phase& barrier_at(warp& w, std::uint32_t address, int lane) {
-  const auto found = w.in.phases.find(address);
-  if (found == w.in.phases.end())
-    throw fault("no mbarrier was made at byte " + std::to_string(address - first_shared_byte) + " of shared memory");
-  checked_shared(w, address, barrier_bytes, use::change, lane);
-  return found->second;
+void end_barrier(warp& w, const instruction& in, lane_set active) {
+  each_lane(active, [&](int lane) {
+    const shared_place at = barrier_place(w, in, lane);
+    if (!barrier_at(w, at, lane).copies.empty()) throw fault("mbarrier.inval while a copy is under way");
+    checked_shared(w, at, barrier_bytes, use::write, lane);
+    w.in.phases.erase(at.address);
+  });
 }
 
 void end_if_complete(phase& at) {
@@ -49,17 +53,43 @@ void end_if_complete(phase& at) {
   at.pending = at.expected;
 }
 
+void note_arrival(const warp& w, bool is_from_afar, phase& at, std::uint8_t orders) {
+  if (!is_from_afar) {
+    if (orders != nothing) join(at.known, w.seen);
+    return;
+  }
+  if (orders == within_cluster) join(at.known_in_cluster, w.seen);
+  if (at.arrivals.size() <= w.place_in_cluster) at.arrivals.resize(w.place_in_cluster + 1);
+  at.arrivals[w.place_in_cluster] = w.clock;
+}
+
+/// b: bytes to come; c: how many arrivals; without either, one arrival.
 void arrive(warp& w, const instruction& in, lane_set active) {
+  w.show_clock();
   each_lane(active, [&](int lane) {
-    phase& at = barrier_at(w, address_of(w, in, lane), lane);
+    const shared_place place = barrier_place(w, in, lane);
+    phase& at = barrier_at(w, place, lane);
+    const std::uint32_t count = in.c.is_there != 0 ? w.at<std::uint32_t>(in.c)[lane] : 1;
     if (in.b.is_there != 0) at.bytes += w.at<std::uint32_t>(in.b)[lane];
-    if (at.pending == 0)
+    if (at.pending < count)
       throw fault("mbarrier.arrive: more arrivals than the " + std::to_string(at.expected) + " of a phase");
-    --at.pending;
-    if (w.seen.size() <= static_cast<std::size_t>(w.number)) w.seen.resize(static_cast<std::size_t>(w.number) + 1);
-    w.seen[static_cast<std::size_t>(w.number)] = w.clock;
-    join(at.known, w.seen);
+    at.pending -= count;
+    note_arrival(w, place.of != &w.in, at, in.kind);
     end_if_complete(at);
+  });
+  ++w.clock;
+}
+
+/// Bytes to come, or that have come, without an arrival.
+void count_bytes(warp& w, const instruction& in, lane_set active) {
+  w.show_clock();
+  each_lane(active, [&](int lane) {
+    const shared_place place = barrier_place(w, in, lane);
+    phase& at = barrier_at(w, place, lane);
+    at.bytes +=
+        in.target == 0 ? std::int64_t{w.at<std::uint32_t>(in.b)[lane]} : -std::int64_t{w.at<std::uint32_t>(in.b)[lane]};
+    note_arrival(w, place.of != &w.in, at, nothing);
+    if (in.target != 0) end_if_complete(at);
   });
   ++w.clock;
 }
@@ -75,31 +105,71 @@ void finish_copies(warp& w, phase& at) {
 void wait(warp& w, const instruction& in, lane_set active) {
   lane_set ended = 0;
   each_lane(active, [&](int lane) {
-    phase& at = barrier_at(w, address_of(w, in, lane), lane);
+    phase& at = barrier_at(w, barrier_place(w, in, lane), lane);
     const std::uint32_t parity = w.at<std::uint32_t>(in.b)[lane];
     if ((at.number & 1) == parity && at.pending == 0) finish_copies(w, at);
     if ((at.number & 1) == parity) return;
     ended |= lane_set{1} << lane;
-    join(w.seen, at.known);
+    join(w.in.arrived_from_afar, at.arrivals);
+    if (in.kind != nothing) join(w.seen, at.known);
+    if (in.kind == within_cluster) join(w.seen, at.known_in_cluster);
   });
   lane_set& result = *w.at<lane_set>(in.to);
   result = (result & ~active) | ended;
   w.gives_way = ended != active;
 }
 
+/// st.async: words that arrive in shared memory of the cluster as copies do.
+template <class Value>
+void store_later(warp& w, const instruction& in, lane_set active) {
+  each_lane(active, [&](int lane) {
+    std::vector<Value> values;
+    for (unsigned i = 0; i < in.count; ++i) values.push_back(w.at<Value>(w.code.lists[in.first + i])[lane]);
+    const shared_place to = barrier_place(w, in, lane);
+    const auto bytes = static_cast<int>(values.size() * sizeof(Value));
+    if (to.address % static_cast<unsigned>(bytes) != 0) throw fault("st.async: an address that is not aligned");
+    begin_arriving(w, {.to = to,
+                       .barrier = place_of(w, in.c, in.target, in.where, lane),
+                       .bytes = bytes,
+                       .lane = lane,
+                       .is_of_threads = true,
+                       .write = [=] { std::memcpy(to.memory(), values.data(), values.size() * sizeof(Value)); }});
+  });
+}
+
+std::uint8_t orders_of(const decoder& d) {
+  if (d.has("relaxed")) return nothing;
+  return d.has("cluster") || d.has("gpu") || d.has("sys") ? within_cluster : within_own_block;
+}
+
+bool decode_arrival(decoder& d) {
+  const bool expects = d.has("expect_tx");
+  if (d.at(0).text != "_" || (expects && d.operands() != 3)) return false;
+  d.made.run = &arrive;
+  d.address(1);
+  if (d.operands() > 2) (expects ? d.made.b : d.made.c) = d.source(2, 4);
+  return true;
+}
+
 bool decode_barrier(decoder& d) {
   const std::string_view name = d.part(1);
-  const auto shared = [](std::string_view part) { return part.substr(0, 6) == "shared"; };
-  if (std::none_of(d.text->opcode.begin(), d.text->opcode.end(), shared)) return false;
-  if (name == "init") {
-    d.made.run = &make_barrier;
+  const bool is_of_cluster = d.has("shared::cluster");
+  if (!is_of_cluster && !d.has("shared") && !d.has("shared::cta")) return false;
+  d.made.where = is_of_cluster ? space::cluster : space::shared;
+  d.made.kind = orders_of(d);
+  if (name == "arrive") {
+    if (!decode_arrival(d)) return false;
+  } else if (name == "expect_tx" || name == "complete_tx") {
+    d.made.run = &count_bytes;
+    d.made.target = name == "complete_tx" ? 1 : 0;
     d.address(0);
     d.made.b = d.source(1, 4);
-  } else if (name == "arrive") {
-    if (d.at(0).text != "_" || (d.operands() > 2) != d.has("expect_tx")) return false;
-    d.made.run = &arrive;
-    d.address(1);
-    if (d.has("expect_tx")) d.made.b = d.source(2, 4);
+  } else if (is_of_cluster) {
+    return false;  // only a block's own barriers are made and waited for
+  } else if (name == "init" || name == "inval") {
+    d.made.run = name == "init" ? &make_barrier : &end_barrier;
+    d.address(0);
+    if (name == "init") d.made.b = d.source(1, 4);
   } else if ((name == "try_wait" || name == "test_wait") && d.has("parity")) {
     d.made.run = &wait;
     d.made.to = d.target(0, 0);
@@ -111,24 +181,55 @@ bool decode_barrier(decoder& d) {
   return !d.made.is_wide_address;
 }
 
-/// A copy of one tile.
-struct tile_copy {
-  tile_map map;
-  std::int64_t position[tile_map::most_axes]{};
-  std::uint32_t to = 0;
-  int lane = 0;
+/// st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [to], {values}, [barrier].
+bool decode_store(decoder& d) {
+  const int bytes = bytes_of_type(d.part(-1));
+  if (!d.has("shared::cluster") || !d.has("mbarrier::complete_tx::bytes") || (bytes != 4 && bytes != 8)) return false;
+  d.made.where = space::cluster;
+  d.address(2, &instruction::c);
+  if (d.made.is_wide_address) return false;
+  d.made.target = static_cast<std::uint32_t>(d.made.offset);
+  d.address(0);
+  d.add_list(1, bytes, false);
+  d.made.run = bytes == 4 ? &store_later<std::uint32_t> : &store_later<std::uint64_t>;
+  return !d.made.is_wide_address;
+}
 
-  std::int64_t bytes() const {
-    std::int64_t result = map.element_bytes;
-    for (int i = 0; i < map.rank; ++i) result *= map.box[i];
-    return result;
-  }
-  /// The parts of 16 bytes of a row are exchanged by bits of their address.
-  std::uint32_t swizzled(std::uint32_t address) const {
-    const std::uint32_t parts = map.swizzle_bytes == 0 ? 0 : map.swizzle_bytes / 16u - 1;
-    return address ^ (((address >> 7) & parts) << 4);
-  }
-};
+}  // namespace
+
+phase& barrier_at(warp& w, shared_place at, int lane) {
+  const auto found = at.of->phases.find(at.address);
+  if (found == at.of->phases.end())
+    throw fault("no mbarrier was made at byte " + std::to_string(at.address - first_shared_byte) + " of shared memory");
+  phase& here = found->second;
+  checked_shared(w, at, barrier_bytes, use::change, lane);
+  // A barrier of the cluster shows what was made, even where it orders no other memory.
+  const bool is_known = here.is_shown && w.cluster_waits > here.shown_after;
+  if (here.made.block != 0 && !is_known && !is_ordered(w, lane, here.made))
+    throw fault("race in shared memory: thread " + std::to_string(w.number * warp_lanes + lane) +
+                " uses an mbarrier that thread " + std::to_string(here.made.thread) + " made without order");
+  return here;
+}
+
+void begin_arriving(warp& w, const arriving_copy& copy) {
+  if (copy.to.of != copy.barrier.of) throw fault("a copy tells an mbarrier of another block than that of its target");
+  phase& at = barrier_at(w, copy.barrier, copy.lane);
+  if (!copy.is_of_threads && !at.is_shown)
+    throw fault("a copy of a tile tells an mbarrier that no fence.mbarrier_init has shown to it");
+  if (copy.is_of_threads) checked_shared(w, copy.to, copy.bytes, use::write, copy.lane);
+  else checked_async(w, copy.to, copy.bytes, use::write, copy.lane);
+  region& shared = copy.to.of->shared();
+  const std::uintptr_t begin = shared.begin() + copy.to.address;
+  shared.mark(begin, static_cast<std::size_t>(copy.bytes), false);
+  at.copies.push_back([&w, &at, &shared, begin, copy, clock = w.clock] {
+    if (at.known.size() <= w.place_in_cluster) at.known.resize(w.place_in_cluster + 1);
+    at.known[w.place_in_cluster] = std::max(at.known[w.place_in_cluster], clock);
+    copy.write();
+    std::memset(shared.written(begin), copy.is_of_threads ? region::known_to_threads : region::known,
+                static_cast<std::size_t>(copy.bytes));
+    return std::int64_t{copy.bytes};
+  });
+}
 
 void count_row(traffic& into, std::uintptr_t begin, std::size_t bytes) {
   constexpr std::size_t sector = 32;
@@ -137,98 +238,10 @@ void count_row(traffic& into, std::uintptr_t begin, std::size_t bytes) {
   into.fewest += (bytes + sector - 1) / sector;
 }
 
-/// One row of a tile, whose place along the later axes is `row`: elements outside of the tensor are zero.
-void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
-  const tile_map& map = copy.map;
-  const std::int64_t row_bytes = std::int64_t{map.box[0]} * map.element_bytes;
-  std::uint64_t from = map.address;
-  bool is_inside = true;
-  std::int64_t rest = row;
-  for (int axis = 1; axis < map.rank; ++axis) {
-    const std::int64_t at = copy.position[axis] + rest % map.box[axis] * map.steps[axis];
-    rest /= map.box[axis];
-    is_inside = is_inside && at >= 0 && at < static_cast<std::int64_t>(map.extents[axis]);
-    from += static_cast<std::uint64_t>(at) * map.strides[axis - 1];
-  }
-  std::vector<unsigned char> values(static_cast<std::size_t>(row_bytes));
-  const std::int64_t first = std::max<std::int64_t>(0, -copy.position[0]);
-  const std::int64_t end =
-      std::min<std::int64_t>(map.box[0], static_cast<std::int64_t>(map.extents[0]) - copy.position[0]);
-  if (is_inside && first < end) {
-    const std::uint64_t begin = from + static_cast<std::uint64_t>((copy.position[0] + first) * map.element_bytes);
-    const auto bytes = static_cast<std::size_t>((end - first) * map.element_bytes);
-    count_row(w.in.of.done.global_loads, begin, bytes);
-    std::memcpy(&values[static_cast<std::size_t>(first * map.element_bytes)],
-                checked_global(w, begin, static_cast<int>(bytes), use::read, copy.lane), bytes);
-  }
-  const std::uint32_t to = copy.to + static_cast<std::uint32_t>(row * row_bytes);
-  for (std::uint32_t part = 0; part < row_bytes; part += 16)
-    std::memcpy(reinterpret_cast<void*>(w.in.shared().begin() + copy.swizzled(to + part)), &values[part], 16);
-}
-
-std::int64_t finish_copy(warp& w, const tile_copy& copy) {
-  ++w.in.of.done.global_loads.accesses;
-  const std::int64_t bytes = copy.bytes(), row_bytes = std::int64_t{copy.map.box[0]} * copy.map.element_bytes;
-  for (std::int64_t row = 0; row < bytes / row_bytes; ++row) copy_row(w, copy, row);
-  w.in.shared().mark(w.in.shared().begin() + copy.to, static_cast<std::size_t>(bytes), true);
-  return bytes;
-}
-
-tile_map map_at(warp& w, std::uint64_t address) {
-  tile_map map;
-  if (!w.in.of.parameters.holds(address, 128) || address % 64 != 0)
-    throw fault("a tensor map that is no parameter of the kernel");
-  std::memcpy(static_cast<void*>(&map), reinterpret_cast<const void*>(address), sizeof(map));
-  if (map.mark != tile_map::written) throw fault("a tensor map that was never encoded");
-  return map;
-}
-
-/// Begins a copy: from here on the tile has no values, and it races with whoever still uses it.
-void begin_tile(warp& w, const instruction& in, lane_set active) {
-  each_lane(active, [&](int lane) {
-    phase& at = barrier_at(w, w.at<std::uint32_t>(in.c)[lane] + in.target, lane);
-    if (!at.is_shown) throw fault("a copy of a tile tells an mbarrier that no fence.mbarrier_init has shown to it");
-    tile_copy copy{.map = map_at(w, w.at<std::uint64_t>(in.b)[lane])};
-    if (copy.map.rank != in.count)
-      throw fault("a copy of a tile at a position of " + std::to_string(in.count) + " axes, where the map has " +
-                  std::to_string(copy.map.rank));
-    for (unsigned i = 0; i < in.count; ++i) copy.position[i] = w.at<std::int32_t>(w.code.lists[in.first + i])[lane];
-    copy.to = address_of(w, in, lane);
-    copy.lane = lane;
-    const std::uint32_t alignment = copy.map.swizzle_bytes == 0 ? 128 : copy.map.swizzle_bytes * 8u;
-    if (copy.to % alignment != 0)
-      throw fault("a copy of a tile to an address that is no multiple of " + std::to_string(alignment));
-    const auto bytes = static_cast<int>(copy.bytes());
-    checked_async(w, copy.to, bytes, use::write, lane);
-    w.in.shared().mark(w.in.shared().begin() + copy.to, static_cast<std::size_t>(bytes), false);
-    at.copies.push_back([&w, &at, copy, clock = w.clock] {
-      const auto number = static_cast<std::size_t>(w.number);
-      if (at.known.size() <= number) at.known.resize(number + 1);
-      at.known[number] = std::max(at.known[number], clock);
-      return finish_copy(w, copy);
-    });
-  });
-}
-
-bool decode_tile_copy(decoder& d) {
-  if (!d.has("tensor") || !d.has("mbarrier::complete_tx::bytes") || d.operands() != 3) return false;
-  d.address(2, &instruction::c);
-  if (d.made.is_wide_address) return false;
-  d.made.target = static_cast<std::uint32_t>(d.made.offset);
-  d.address(1, &instruction::b);
-  if (d.made.offset != 0 || !d.made.is_wide_address) return false;
-  const operand position{.what = operand::list, .text = {}, .parts = d.at(1).parts};
-  d.add_list(position, 4, false);
-  d.address(0);
-  d.made.run = &begin_tile;
-  return !d.made.is_wide_address;
-}
-
-}  // namespace
-
 bool decode_hopper(decoder& d) {
   if (d.part(0) == "mbarrier") return decode_barrier(d);
-  if (d.part(0) == "cp" && d.part(2) == "bulk") return decode_tile_copy(d);
+  if (d.part(0) == "st" && d.part(1) == "async") return decode_store(d);
+  if (d.part(0) == "cp" && d.part(2) == "bulk") return d.has("tensor") ? decode_tiles(d) : decode_bulk(d);
   return d.part(0) == "wgmma" && decode_warpgroups(d);
 }
 

@@ -18,13 +18,20 @@ inline constexpr int warp_lanes = 32;
 using lane_set = std::uint32_t;  ///< a bit a lane of a warp
 inline constexpr lane_set all_lanes = ~lane_set{0};
 
+/// Extents or a position.
+struct triple {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::size_t count() const { return std::size_t{x} * y * z; }
+  bool operator==(const triple&) const = default;
+};
+
 /// What stops a program: a fault of a kernel, or an instruction that the machine does not know.
 struct fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// The kinds of memory that instructions name.
-enum class space : std::uint8_t { generic, global, shared, param, constant, local };
+enum class space : std::uint8_t { generic, global, shared, cluster, param, constant, local };
 
 /// Where the 32 values of an operand lie: among the warp's registers or among the kernel's constants.
 struct slot {
@@ -49,14 +56,16 @@ enum class flow : std::uint8_t {
 /// One instruction of a kernel.
 struct instruction {
   handler run = nullptr;
-  slot guard;                ///< a predicate
-  slot to, to_other;         ///< results
-  slot a, b, c, members;     ///< operands
-  std::int64_t offset = 0;   ///< of an address, or another number of the instruction
-  std::uint32_t target = 0;  ///< of a branch
-  std::uint32_t first = 0;   ///< of the kernel's `lists`: operands in braces
-  std::uint16_t count = 0;   ///< operands in the first braces
-  std::uint16_t bytes = 0;   ///< of one element in memory
+  slot guard;                 ///< a predicate
+  slot to, to_other;          ///< results
+  slot a, b, c, d, members;   ///< operands
+  std::int64_t offset = 0;    ///< of an address, or another number of the instruction
+  std::uint32_t target = 0;   ///< of a branch
+  std::uint32_t first = 0;    ///< of the kernel's `lists`: operands in braces
+  std::uint16_t count = 0;    ///< operands in the first braces
+  std::uint16_t listed = 0;   ///< operands in all braces
+  std::uint16_t bytes = 0;    ///< of one element in memory
+  std::uint32_t watched = 0;  ///< of the kernel's `watched`, where it uses sums of a warpgroup's products
   flow then = flow::next;
   space where = space::generic;
   work counts_as = work::moves;
@@ -65,6 +74,12 @@ struct instruction {
   bool is_strong = false;       ///< ordered with accesses of other threads: acquire, release, relaxed, volatile
   std::uint8_t orders = 0;      ///< of a strong access: what it does beside fences
   std::uint8_t kind = 0;        ///< for the handler's own use
+};
+
+/// An instruction that uses registers of sums of a warpgroup's products, by their numbers among all of these.
+struct watched_instruction {
+  handler run;  ///< what it does
+  std::vector<std::uint32_t> sums;
 };
 
 /// A place of a source file.
@@ -77,6 +92,8 @@ struct kernel {
   std::string name;
   std::vector<instruction> code;
   std::vector<slot> lists;
+  std::vector<watched_instruction> watched;
+  std::size_t sums = 0;            ///< registers of sums of a warpgroup's products
   std::vector<std::string> texts;  ///< of each instruction, for messages
   std::vector<source_line> lines;  ///< of each instruction
   std::vector<std::uint64_t> constants;
@@ -86,7 +103,9 @@ struct kernel {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;  ///< of a thread
   int most_threads = 1024;
-  bool has_fences = false;  ///< then its atomic operations order other accesses
+  triple cluster;            ///< blocks of a cluster
+  bool has_cluster = false;  ///< of its own, by __cluster_dims__
+  bool has_fences = false;   ///< then its atomic operations order other accesses
 };
 
 /// A variable of a module in global or constant memory.

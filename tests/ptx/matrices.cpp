@@ -8,6 +8,12 @@ namespace tenon_test::ptx {
 
 namespace {
 
+std::uint32_t row_address(const warp& w, const instruction& in, int lane) {
+  const std::uint32_t address = w.at<std::uint32_t>(in.a)[lane] + static_cast<std::uint32_t>(in.offset);
+  if (address % 16 != 0) throw fault("lane " + std::to_string(lane) + " names a row of a matrix that is not aligned");
+  return address;
+}
+
 /// Matrices of 8 x 8 elements of 16 bits. Lanes 8 i to 8 i + 7 name the rows of matrix i; lane l gets two elements of
 /// row l / 4, or of column l / 4 where it is transposed.
 void load_matrices(warp& w, const instruction& in, lane_set) {
@@ -17,8 +23,7 @@ void load_matrices(warp& w, const instruction& in, lane_set) {
     std::uintptr_t rows[warp_lanes]{};
     for (unsigned row = 0; row < 8; ++row) {
       const auto lane = static_cast<int>(8 * matrix + row);
-      const std::uint32_t address = w.at<std::uint32_t>(in.a)[lane] + static_cast<std::uint32_t>(in.offset);
-      if (address % 16 != 0) throw fault("ldmatrix: lane " + std::to_string(lane) + " names a row that is not aligned");
+      const std::uint32_t address = row_address(w, in, lane);
       rows[row] = address;
       std::memcpy(elements[row], checked_shared(w, address, 16, use::read, lane), 16);
     }
@@ -33,14 +38,38 @@ void load_matrices(warp& w, const instruction& in, lane_set) {
   }
 }
 
-bool decode_load(decoder& d) {
+/// The same the other way round.
+void store_matrices(warp& w, const instruction& in, lane_set) {
+  const bool is_transposed = in.kind != 0;
+  for (unsigned matrix = 0; matrix < in.count; ++matrix) {
+    std::uint16_t elements[8][8];
+    const std::uint32_t* const from = w.at<std::uint32_t>(w.code.lists[in.first + matrix]);
+    for (int lane = 0; lane < warp_lanes; ++lane) {
+      const int outer = lane / 4, inner = lane % 4 * 2;
+      const auto first = static_cast<std::uint16_t>(from[lane]), second = static_cast<std::uint16_t>(from[lane] >> 16);
+      (is_transposed ? elements[inner][outer] : elements[outer][inner]) = first;
+      (is_transposed ? elements[inner + 1][outer] : elements[outer][inner + 1]) = second;
+    }
+    std::uintptr_t rows[warp_lanes]{};
+    for (unsigned row = 0; row < 8; ++row) {
+      rows[row] = row_address(w, in, static_cast<int>(8 * matrix + row));
+      std::memcpy(
+          checked_shared(w, static_cast<std::uint32_t>(rows[row]), 16, use::write, static_cast<int>(8 * matrix + row)),
+          elements[row], 16);
+    }
+    if (w.in.of.asked.counts_traffic) count_shared(w.in.of.done.shared_stores, rows, 0xff, 16);
+  }
+}
+
+/// ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {to}, [rows]; stmatrix has its operands the other way round.
+bool decode_rows(decoder& d, bool is_load) {
   if (!d.has("m8n8") || d.part(-1) != "b16") return false;
   d.made.then = flow::collective;
-  d.made.run = &load_matrices;
+  d.made.run = is_load ? &load_matrices : &store_matrices;
   d.made.kind = d.has("trans") ? 1 : 0;
-  d.address(1);
-  d.add_list(0, 4, true);
-  return !d.made.is_wide_address;
+  d.address(is_load ? 1 : 0);
+  d.add_list(is_load ? 0 : 1, 4, is_load);
+  return !d.made.is_wide_address && d.made.count == (d.has("x4") ? 4 : d.has("x2") ? 2 : 1);
 }
 
 /// The lists of mma.sync: four registers of sums, four of the left matrix, two of the right one, four of sums.
@@ -99,7 +128,7 @@ bool decode_product(decoder& d) {
 }  // namespace
 
 bool decode_matrices(decoder& d) {
-  if (d.part(0) == "ldmatrix") return decode_load(d);
+  if (d.part(0) == "ldmatrix" || d.part(0) == "stmatrix") return decode_rows(d, d.part(0) == "ldmatrix");
   if (d.part(0) == "mma" && d.part(1) == "sync") return decode_product(d);
   return d.part(0) == "wmma" && decode_fragments(d);
 }

@@ -308,7 +308,13 @@ entry_text parse_entry(std::string_view text, std::list<std::string>& names) {
   while (from.next() != '{') {
     const std::string_view word = from.word();
     if (word == ".maxntid") result.most_threads = parse_number<int>(from.word());
-    else if (word.empty()) from.expect(from.next());
+    if (word.empty()) from.expect(from.next());
+    if (word != ".reqnctapercluster") continue;
+    result.has_cluster = true;
+    for (std::uint32_t* const each : {&result.cluster.x, &result.cluster.y, &result.cluster.z}) {
+      *each = parse_number<std::uint32_t>(from.word());
+      if (!from.take(',')) break;
+    }
   }
   from.expect('{');
   body_parser(from.rest(), result, names).parse();

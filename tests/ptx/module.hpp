@@ -46,6 +46,8 @@ struct entry_text {
   std::vector<declaration> parameters, declarations;
   std::vector<statement> statements;
   int most_threads = 1024;
+  triple cluster;
+  bool has_cluster = false;
 };
 
 /// A module: its entries are taken apart and decoded when they are first launched.

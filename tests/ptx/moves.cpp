@@ -64,6 +64,18 @@ void convert_shared(warp& w, const instruction& in, lane_set active) {
   keep(w.at<Target>(in.to), values, active);
 }
 
+/// The same where the address may be that of another block of the cluster.
+void convert_cluster(warp& w, const instruction& in, lane_set active) {
+  alignas(64) std::uint64_t values[warp_lanes]{};
+  for (lane_set left = active; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::uint64_t a = w.at<std::uint64_t>(in.a)[lane];
+    values[lane] =
+        in.kind != 0 ? reinterpret_cast<std::uint64_t>(place_in_cluster(w, a).memory()) : cluster_address(w, a);
+  }
+  keep(w.at<std::uint64_t>(in.to), values, active);
+}
+
 void convert_local(warp& w, const instruction& in, lane_set active) {
   alignas(64) std::uint64_t values[warp_lanes];
   for (int i = 0; i < warp_lanes; ++i) {
@@ -80,7 +92,10 @@ bool decode_address_conversion(decoder& d) {
   if (bytes != 8) return false;
   d.made.to = d.target(0, bytes);
   d.made.a = d.source(1, bytes);
-  if (kind.substr(0, 6) == "shared") {
+  if (kind == "shared::cluster") {
+    d.made.run = &convert_cluster;
+    d.made.kind = to_generic ? 1 : 0;
+  } else if (kind.substr(0, 6) == "shared") {
     d.made.run = to_generic ? &convert_shared<true, std::uint64_t, std::uint64_t>
                             : &convert_shared<false, std::uint64_t, std::uint64_t>;
   } else if (kind == "local") {

@@ -50,6 +50,8 @@ struct test_launch {
   std::uint32_t blocks = 1, threads = 32, shared_bytes = 0;
   bool is_cooperative = false;
   std::uint64_t seed = 1;
+  std::uint32_t rows = 1;  ///< of blocks
+  triple cluster = {};
 };
 
 /// Runs a body with the addresses as its parameters. Throws fault.
@@ -57,8 +59,9 @@ inline counts run_body(const std::string& body, const std::vector<std::uint64_t>
                        const test_launch& how = {}, const std::string& declarations = "") {
   module program(module_text(body, parameters.size(), declarations));
   launch asked{.code = &program.entry("test"),
-               .grid = {how.blocks, 1, 1},
+               .grid = {how.blocks, how.rows, 1},
                .block = {how.threads, 1, 1},
+               .cluster = how.cluster,
                .shared_bytes = how.shared_bytes,
                .parameters = {},
                .is_cooperative = how.is_cooperative,

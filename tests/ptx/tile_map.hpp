@@ -19,7 +19,15 @@ struct tile_map {
   std::uint16_t no_value = 0;
   std::uint8_t steps[8]{1, 1, 1, 1, 1, 1, 1, 1};  ///< from element to element of a tile, along each axis
   std::uint32_t element_type = 0;                 ///< the driver's number: maps of types of one size differ
+  // Of images: box[0] is how many channels, box[1] how many pixels a tile has. Pixels lie in a box within each image.
+  std::uint32_t is_of_pixels = 0;
+  std::int16_t lower[most_axes - 2]{}, upper[most_axes - 2]{};  ///< of the box: from the first and the last pixel
   static constexpr std::uint32_t written = 0x70416d31;
+
+  /// Of the box along an axis of an image.
+  std::int64_t last_pixel(std::uint32_t axis) const {
+    return static_cast<std::int64_t>(extents[axis]) - 1 + upper[axis - 1];
+  }
 };
 /// How the machine encodes maps.
 struct tile_map_encoding {

@@ -27,7 +27,13 @@ void join(clocks& known, const clocks& more) {
 }
 
 warp::warp(block& in_block, int of_number, lane_set lanes)
-    : in(in_block), code(*in_block.of.asked.code), number(of_number), live(lanes), here_(lanes) {
+    : in(in_block),
+      code(*in_block.of.asked.code),
+      number(of_number),
+      place_in_cluster(in_block.rank * ((in_block.of.asked.block.count() + warp_lanes - 1) / warp_lanes) +
+                       static_cast<std::size_t>(of_number)),
+      live(lanes),
+      here_(lanes) {
   auto& spare = spare_registers();
   if (!spare.empty()) {
     registers_ = std::move(spare.back());
@@ -41,13 +47,20 @@ warp::warp(block& in_block, int of_number, lane_set lanes)
     local_bytes_ = aligned_bytes<16>(bytes);
     local = std::make_unique<region>(local_bytes_.begin(), bytes, "a thread's own memory");
   }
+  sums_under_way.resize(code.sums), used_sums.resize(code.sums);
   fill_specials();
+}
+
+void warp::show_clock() {
+  if (seen.size() <= place_in_cluster) seen.resize(place_in_cluster + 1);
+  seen[place_in_cluster] = clock;
 }
 
 warp::~warp() { spare_registers().push_back(std::move(registers_)); }
 
 void warp::fill_specials() {
-  const triple extent = in.of.asked.block, grid = in.of.asked.grid;
+  const triple extent = in.of.asked.block, grid = in.of.asked.grid, cluster = in.of.asked.cluster;
+  const triple first = in.mates.first_block;
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
     const std::uint32_t thread = static_cast<std::uint32_t>(number) * warp_lanes + lane, bit = 1u << lane;
     const std::uint32_t values[] = {thread % extent.x,
@@ -68,7 +81,21 @@ void warp::fill_specials() {
                                     bit | (bit - 1),
                                     ~(bit | (bit - 1)),
                                     ~(bit - 1),
-                                    bit};
+                                    bit,
+                                    in.index.x - first.x,
+                                    in.index.y - first.y,
+                                    in.index.z - first.z,
+                                    cluster.x,
+                                    cluster.y,
+                                    cluster.z,
+                                    in.rank,
+                                    static_cast<std::uint32_t>(cluster.count()),
+                                    first.x / cluster.x,
+                                    first.y / cluster.y,
+                                    first.z / cluster.z,
+                                    grid.x / cluster.x,
+                                    grid.y / cluster.y,
+                                    grid.z / cluster.z};
     static_assert(std::size(values) == std::size(special_slots::names));
     for (std::size_t i = 0; i < std::size(values); ++i)
       std::memcpy(bases[0] + i * special_slots::bytes_each + lane * 4, &values[i], 4);

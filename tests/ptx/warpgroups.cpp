@@ -1,6 +1,7 @@
 // tests/ptx/warpgroups.cpp: wgmma: products of a warpgroup, whose operands lie in swizzled tiles of shared memory.
 // They are done as late as the rules allow: when the warp waits for their group. Each warp does its own 16 rows.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
 
 #include "ptx/decode.hpp"
@@ -28,7 +29,8 @@ struct descriptor {
 
 /// Sixteen bytes of a tile whose rows of 128 bytes are swizzled by their address.
 void read_part(warp& w, std::uint32_t address, unsigned char* into) {
-  std::memcpy(into, checked_async(w, address ^ ((address >> 7 & 7) << 4), part_bytes, use::read, 0), part_bytes);
+  std::memcpy(into, checked_async(w, {&w.in, address ^ ((address >> 7 & 7) << 4)}, part_bytes, use::read, 0),
+              part_bytes);
 }
 
 /// An operand: `lines` rows of the left or columns of the right one, from `first` on, and their depth. The place of an
@@ -82,6 +84,7 @@ enum order : std::uint16_t { left_by_lines = 256, right_by_lines = 512 };
 
 void finish_product(warp& w, const async_product& product) {
   const instruction& in = *product.what;
+  for (const std::uint32_t sum : w.code.watched[in.watched].sums) --w.sums_under_way[sum];
   const auto type = static_cast<element>(in.kind);
   const int columns = in.count * 2, depth = 32 / bytes_of(type), first = w.number % 4 * rows_of_warp;
   std::vector<double> left(static_cast<std::size_t>(rows_of_warp * depth)),
@@ -113,6 +116,11 @@ void begin_product(warp& w, const instruction& in, lane_set) {
   const descriptor left{w.at<std::uint64_t>(in.a)[0]}, right{w.at<std::uint64_t>(in.b)[0]};
   left.check(), right.check();
   if (!w.has_product_fence) throw fault("wgmma.mma_async without a wgmma.fence before it");
+  for (const std::uint32_t sum : w.code.watched[in.watched].sums) {
+    if (w.used_sums[sum] != 0)
+      throw fault("wgmma.mma_async takes registers that other instructions have used, without a wgmma.fence between");
+    ++w.sums_under_way[sum];
+  }
   w.products.push_back({&in, left.bits, right.bits, (w.predicate(in.c) & 1) != 0, w.product_groups});
 }
 
@@ -126,7 +134,30 @@ void wait(warp& w, const instruction& in, lane_set) {
   }
 }
 
-void make_fence(warp& w, const instruction&, lane_set) { w.has_product_fence = true; }
+void make_fence(warp& w, const instruction&, lane_set) {
+  w.has_product_fence = true;
+  std::fill(w.used_sums.begin(), w.used_sums.end(), std::uint8_t{0});
+}
+
+/// Another instruction than a product uses registers of sums.
+void use_sums(warp& w, const instruction& in, lane_set active) {
+  const watched_instruction& watched = w.code.watched[in.watched];
+  for (const std::uint32_t sum : watched.sums) {
+    if (w.sums_under_way[sum] != 0)
+      throw fault("registers of a product of a warpgroup are used before it is waited for");
+    w.used_sums[sum] = 1;
+  }
+  watched.run(w, in, active);
+}
+
+/// The registers that an instruction names.
+std::vector<slot> registers_of(const kernel& code, const instruction& in) {
+  std::vector<slot> result{in.to, in.to_other, in.a, in.b, in.c, in.d, in.members};
+  const auto lists = code.lists.begin() + in.first;
+  result.insert(result.end(), lists, lists + in.listed);
+  std::erase_if(result, [](slot each) { return each.is_there == 0 || each.is_constant != 0; });
+  return result;
+}
 
 /// wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {sums}, left, right, adds, 1, 1 and, of 16 bits, the orders.
 bool decode_product(decoder& d) {
@@ -152,6 +183,26 @@ bool decode_product(decoder& d) {
 }
 
 }  // namespace
+
+void watch_sums(kernel& code) {
+  std::map<std::uint32_t, std::uint32_t> numbers;  // of registers of sums, by their places
+  for (const instruction& each : code.code) {
+    for (unsigned i = 0; each.run == &begin_product && i < each.count; ++i)
+      numbers.try_emplace(code.lists[each.first + i].offset, static_cast<std::uint32_t>(numbers.size()));
+  }
+  code.sums = numbers.size();
+  if (numbers.empty()) return;
+  for (instruction& each : code.code) {
+    watched_instruction watched{.run = each.run, .sums = {}};
+    for (const slot one : registers_of(code, each)) {
+      if (const auto found = numbers.find(one.offset); found != numbers.end()) watched.sums.push_back(found->second);
+    }
+    if (watched.sums.empty()) continue;
+    each.watched = static_cast<std::uint32_t>(code.watched.size());
+    if (each.run != &begin_product) each.run = &use_sums;
+    code.watched.push_back(std::move(watched));
+  }
+}
 
 bool decode_warpgroups(decoder& d) {
   d.made.then = flow::collective;

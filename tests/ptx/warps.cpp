@@ -52,6 +52,44 @@ TEST_CASE("votes and reductions of a warp", "[ptx]") {
   CHECK(some[5] == 0);
 }
 
+TEST_CASE("reductions of every kind, of all lanes and of some", "[ptx]") {
+  words values(32);
+  for (std::uint32_t i = 0; i < 32; ++i) values[i] = i % 2 == 0 ? 0xf0u + i : 0x80000000u + i;
+  const auto reduced = [&](const std::string& kind) {
+    return results_of<std::uint32_t>("redux.sync." + kind + " %d, %a, 0xffffffff;", values);
+  };
+  CHECK(reduced("min.u32") == words(32, 0xf0));
+  CHECK(reduced("max.u32") == words(32, 0x8000001f));
+  CHECK(reduced("min.s32") == words(32, 0x80000001));
+  CHECK(reduced("max.s32") == words(32, 0x10e));
+  CHECK(reduced("and.b32") == words(32, 0));
+  CHECK(reduced("or.b32") == words(32, 0x800001ff));
+  CHECK(reduced("xor.b32") == words(32, 0));
+  const words some = results_of<std::uint32_t>(
+      "setp.lt.u32 %t, %a, 3;\nmov.u32 %d, 9;\n@%t redux.sync.add.u32 %d, %a, 7;", numbers(32));
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(some[i] == (i < 3 ? 3 : 9));
+}
+
+TEST_CASE("one lane of those that take part is elected", "[ptx]") {
+  const words found = results_of<std::uint32_t>(R"(.reg .b32 %who; .reg .pred %chosen;
+mov.u32 %d, 0;
+setp.ge.u32 %t, %a, 5;
+@!%t bra DONE;
+griddepcontrol.wait;
+elect.sync %who|%chosen, 0xffffffe0;
+griddepcontrol.launch_dependents;
+mov.u32 %d, %who;
+@%chosen add.u32 %d, %d, 100;
+DONE:)",
+                                                numbers(32));
+  std::uint32_t chosen = 0;
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    if (found[i] > 100) chosen = i;
+  }
+  REQUIRE(chosen >= 5);
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(found[i] == (i < 5 ? 0 : chosen) + (i == chosen ? 100 : 0));
+}
+
 TEST_CASE("a reduction at a barrier counts the votes of all warps", "[ptx]") {
   const words found = results_of<std::uint32_t>("setp.lt.u32 %t, %a, 40;\nbar.red.popc.u32 %d, 0, %t;", numbers(64));
   CHECK(found == words(64, 40));

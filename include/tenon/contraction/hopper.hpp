@@ -54,7 +54,7 @@ struct hopper_product_kernel {
         consume(device, unit, memory, strips);
       }
     } else {
-      hopper_unit<Device>::refuse();
+      Device::refuse();
     }
   }
 

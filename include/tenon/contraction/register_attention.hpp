@@ -125,6 +125,7 @@ struct register_attention_kernel {
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
     if constexpr (Device::template has_lane_products_of<Element>()) run(device);
+    else Device::refuse();
   }
 
  private:

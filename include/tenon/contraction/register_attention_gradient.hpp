@@ -49,6 +49,7 @@ struct register_attention_gradient_kernel {
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
     if constexpr (Device::template has_lane_products_of<Element>()) run(device);
+    else Device::refuse();
   }
 
  private:

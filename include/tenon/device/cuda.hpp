@@ -359,7 +359,7 @@ class cuda_device : public cuda_lane_matrices {
       detail::load_words(held, from.address(first), leading);
       detail::round_operand(held);
     } else {
-      __trap();
+      refuse();
     }
   }
   template <class Fragment>
@@ -368,7 +368,7 @@ class cuda_device : public cuda_lane_matrices {
     if constexpr (detail::target_architecture() >= detail::minimum_architecture<Fragment>) {
       detail::store_words(held, to.address(first), leading);
     } else {
-      __trap();
+      refuse();
     }
   }
   template <class Result, class Left, class Right>
@@ -377,7 +377,7 @@ class cuda_device : public cuda_lane_matrices {
     if constexpr (detail::target_architecture() >= detail::minimum_architecture<Left>) {
       detail::multiply_words(result, left, right);
     } else {
-      __trap();
+      refuse();
     }
   }
 

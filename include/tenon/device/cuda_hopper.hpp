@@ -29,7 +29,6 @@ class hopper_unit<cuda_device> {
     return false;
 #endif
   }
-  __device__ __forceinline__ static void refuse() { __trap(); }
 
   __device__ __forceinline__ void make_barrier(const barriers& at, int i, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(at.address(i)), "r"(arrivals) : "memory");

@@ -62,6 +62,9 @@ __device__ __forceinline__ void multiply_block_words(lane_sums<T>& sums, const l
 /// The part of a CUDA device object that loads, rearranges and multiplies blocks.
 class cuda_lane_matrices {
  public:
+  /// Ends a kernel that needs what the device that is compiled for lacks, so that its launch fails.
+  __device__ __forceinline__ static void refuse() { __trap(); }
+
   /// Whether the device that is compiled for has these products.
   template <class T>
   __device__ static constexpr bool has_lane_products_of() {
@@ -75,7 +78,7 @@ class cuda_lane_matrices {
     if constexpr (detail::target_architecture() >= detail::lane_products_since) {
       detail::load_block_words<Transposed>(words, from.address(first));
     } else {
-      __trap();
+      refuse();
     }
     return words;
   }
@@ -113,7 +116,7 @@ class cuda_lane_matrices {
     if constexpr (detail::target_architecture() >= detail::lane_products_since) {
       detail::multiply_block_words<T>(sums, left, right);
     } else {
-      __trap();
+      refuse();
     }
   }
 };

@@ -13,6 +13,7 @@ namespace tenon {
 /// example   sum(x, axes{0, -1}), or axes(numbers) from an array or vector of int
 class axes {
  public:
+  axes() = default;  // else nvcc reads `axes{}` as axis 0
   axes(std::initializer_list<int> list) : axes(std::span<const int>(list.begin(), list.size())) {}
   /// throws    index_error for more axes than any operand has
   explicit axes(std::span<const int> list) : count_(static_cast<int>(list.size())) {
@@ -45,7 +46,7 @@ class axes {
  private:
   static constexpr int capacity = 16;
   array<int, capacity> named_{};
-  int count_;
+  int count_ = 0;
 };
 
 /// The axes that are reduced of what `axes_apart` gives.

@@ -108,44 +108,99 @@ std::uint8_t bytes_of(CUtensorMapDataType type) {
   }
 }
 
-/// What the driver demands of a tensor map.
-CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
-                      const cuuint64_t* extents, const cuuint64_t* strides, const cuuint32_t* box,
-                      const cuuint32_t* element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                      CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
+/// What the two kinds of tensor maps have in common.
+struct asked_map {
+  CUtensorMap* map;
+  CUtensorMapDataType type;
+  cuuint32_t rank;
+  void* address;
+  const cuuint64_t *extents, *strides;
+  const cuuint32_t* element_strides;
+  CUtensorMapInterleave interleave;
+  CUtensorMapSwizzle swizzle;
+  CUtensorMapFloatOOBfill fill;
+};
+
+bool has_valid_axis(const asked_map& asked, tile_map& made, cuuint32_t i) {
+  if (asked.extents[i] == 0 || asked.extents[i] > std::uint64_t{1} << 32 || asked.element_strides[i] == 0 ||
+      asked.element_strides[i] > 8 || (i == 0 && asked.element_strides[i] != 1))
+    return false;
+  made.extents[i] = asked.extents[i];
+  made.steps[i] = static_cast<std::uint8_t>(asked.element_strides[i]);
+  if (i + 1 == asked.rank) return true;
+  const std::uint64_t stride = asked.strides[i], step = i == 0 ? made.element_bytes : asked.strides[i - 1];
+  made.strides[i] = stride;
+  const bool is_nested = stride >= asked.extents[i] * step && stride % step == 0;
+  return stride % 16 == 0 && stride < std::uint64_t{1} << 40 &&
+         (is_nested || !tile_map_encoding::demands_nested_strides);
+}
+
+/// All but the sizes of a tile.
+bool start_map(const asked_map& asked, tile_map& made) {
   static constexpr std::uint8_t swizzles[] = {0, 32, 64, 128};
   ++tile_map_encoding::maps;
-  if (rank == 0 || rank > tile_map::most_axes || interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
-      reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || reinterpret_cast<std::uintptr_t>(address) % 16 != 0 ||
-      static_cast<std::size_t>(swizzle) >= std::size(swizzles))
-    return CUDA_ERROR_INVALID_VALUE;
-  tile_map made;
+  if (asked.rank == 0 || asked.rank > tile_map::most_axes || asked.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
+      reinterpret_cast<std::uintptr_t>(asked.map) % 64 != 0 ||
+      reinterpret_cast<std::uintptr_t>(asked.address) % 16 != 0 ||
+      static_cast<std::size_t>(asked.swizzle) >= std::size(swizzles))
+    return false;
   made.mark = tile_map::written;
-  made.rank = static_cast<std::uint8_t>(rank);
-  made.element_bytes = bytes_of(type);
-  made.element_type = type;
-  made.swizzle_bytes = swizzles[swizzle];
-  made.fills_nan = fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA ? 1 : 0;
-  made.address = reinterpret_cast<std::uint64_t>(address);
-  for (cuuint32_t i = 0; i < rank; ++i) {
-    if (extents[i] == 0 || extents[i] > std::uint64_t{1} << 32 || box[i] == 0 || box[i] > 256 ||
-        element_strides[i] == 0 || element_strides[i] > 8 || (i == 0 && element_strides[i] != 1))
-      return CUDA_ERROR_INVALID_VALUE;
-    made.extents[i] = extents[i];
-    made.box[i] = static_cast<std::uint16_t>((box[i] + element_strides[i] - 1) / element_strides[i]);
-    made.steps[i] = static_cast<std::uint8_t>(element_strides[i]);
-    if (i + 1 < rank && (strides[i] % 16 != 0 || strides[i] >= std::uint64_t{1} << 40)) return CUDA_ERROR_INVALID_VALUE;
-    if (i + 1 < rank) made.strides[i] = strides[i];
-    const std::uint64_t step = i == 0 ? made.element_bytes : strides[i - 1];
-    if (tile_map_encoding::demands_nested_strides && i + 1 < rank &&
-        (strides[i] < extents[i] * step || strides[i] % step != 0))
-      return CUDA_ERROR_INVALID_VALUE;
+  made.rank = static_cast<std::uint8_t>(asked.rank);
+  made.element_bytes = bytes_of(asked.type);
+  made.element_type = asked.type;
+  made.swizzle_bytes = swizzles[asked.swizzle];
+  made.fills_nan = asked.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA ? 1 : 0;
+  made.address = reinterpret_cast<std::uint64_t>(asked.address);
+  for (cuuint32_t i = 0; i < asked.rank; ++i) {
+    if (!has_valid_axis(asked, made, i)) return false;
   }
+  return true;
+}
+
+CUresult keep_map(CUtensorMap* map, const tile_map& made) {
   const unsigned row = made.box[0] * unsigned{made.element_bytes};
   if (row % 16 != 0 || (made.swizzle_bytes != 0 && row > made.swizzle_bytes)) return CUDA_ERROR_INVALID_VALUE;
   std::memset(map, 0, sizeof(*map));
   std::memcpy(static_cast<void*>(map), &made, sizeof(made));
   return CUDA_SUCCESS;
+}
+
+/// What the driver demands of a map of boxes.
+CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                      const cuuint64_t* extents, const cuuint64_t* strides, const cuuint32_t* box,
+                      const cuuint32_t* element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                      CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
+  tile_map made;
+  if (!start_map({map, type, rank, address, extents, strides, element_strides, interleave, swizzle, fill}, made))
+    return CUDA_ERROR_INVALID_VALUE;
+  for (cuuint32_t i = 0; i < rank; ++i) {
+    if (box[i] == 0 || box[i] > 256) return CUDA_ERROR_INVALID_VALUE;
+    made.box[i] = static_cast<std::uint16_t>((box[i] + element_strides[i] - 1) / element_strides[i]);
+  }
+  return keep_map(map, made);
+}
+
+/// What it demands of a map of images: channels, pixels along one to three axes, images.
+CUresult encode_pixels(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                       const cuuint64_t* extents, const cuuint64_t* strides, const int* lower, const int* upper,
+                       cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* element_strides,
+                       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
+                       CUtensorMapFloatOOBfill fill) {
+  tile_map made;
+  if (rank < 3 || channels == 0 || channels > 256 || pixels == 0 || pixels > 1024 ||
+      !start_map({map, type, rank, address, extents, strides, element_strides, interleave, swizzle, fill}, made))
+    return CUDA_ERROR_INVALID_VALUE;
+  const int most = rank == 3 ? 1 << 15 : rank == 4 ? 1 << 7 : 1 << 4;  // the corners of an image share 32 bits
+  for (cuuint32_t i = 0; i + 2 < rank; ++i) {
+    if (lower[i] < -most || lower[i] >= most || upper[i] < -most || upper[i] >= most) return CUDA_ERROR_INVALID_VALUE;
+    made.lower[i] = static_cast<std::int16_t>(lower[i]);
+    made.upper[i] = static_cast<std::int16_t>(upper[i]);
+    if (made.last_pixel(i + 1) < lower[i]) return CUDA_ERROR_INVALID_VALUE;
+  }
+  made.is_of_pixels = 1;
+  made.box[0] = static_cast<std::uint16_t>(channels);
+  made.box[1] = static_cast<std::uint16_t>(pixels);
+  return keep_map(map, made);
 }
 
 }  // namespace
@@ -187,7 +242,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
                                             {cudaDevAttrWarpSize, 32},
                                             {cudaDevAttrL2CacheSize, 50 << 20},
                                             {cudaDevAttrCooperativeLaunch, 1},
-                                            {cudaDevAttrMemoryPoolsSupported, 1}};
+                                            {cudaDevAttrMemoryPoolsSupported, 1},
+                                            {cudaDevAttrClusterLaunch, state.architecture() >= 90 ? 1 : 0}};
   const auto found = known.find(attribute);
   if (found == known.end()) return refuse("cudaDeviceGetAttribute of attribute " + std::to_string(attribute));
   *value = found->second;
@@ -295,6 +351,8 @@ const char* cudaGetErrorName(cudaError_t code) {
       return "cudaErrorInvalidConfiguration";
     case cudaErrorInvalidValue:
       return "cudaErrorInvalidValue";
+    case cudaErrorInvalidClusterSize:
+      return "cudaErrorInvalidClusterSize";
     case cudaErrorInvalidDevice:
       return "cudaErrorInvalidDevice";
     case cudaErrorStreamCaptureUnsupported:
@@ -322,9 +380,10 @@ const char* cudaGetErrorString(cudaError_t code) {
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** found, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* answer) {
-  const bool is_known = std::strcmp(name, "cuTensorMapEncodeTiled") == 0;
-  *found = is_known ? reinterpret_cast<void*>(&encode_tiled) : nullptr;
-  if (answer != nullptr) *answer = is_known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  *found = std::strcmp(name, "cuTensorMapEncodeTiled") == 0    ? reinterpret_cast<void*>(&encode_tiled)
+           : std::strcmp(name, "cuTensorMapEncodeIm2col") == 0 ? reinterpret_cast<void*>(&encode_pixels)
+                                                               : nullptr;
+  if (answer != nullptr) *answer = *found != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }
 

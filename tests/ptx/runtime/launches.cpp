@@ -63,6 +63,10 @@ cudaError_t check_configuration(const known_kernel& kernel, const struct kernel&
   if (asked.grid.count() == 0 || asked.block.count() == 0 || asked.grid.y > 65535 || asked.grid.z > 65535 ||
       asked.block.count() > static_cast<std::size_t>(code.most_threads))
     return cudaErrorInvalidConfiguration;
+  if (asked.cluster.count() > kernel.most_blocks_of_cluster) return cudaErrorInvalidClusterSize;
+  if (asked.cluster.count() == 0 || asked.grid.x % asked.cluster.x != 0 || asked.grid.y % asked.cluster.y != 0 ||
+      asked.grid.z % asked.cluster.z != 0)
+    return cudaErrorInvalidConfiguration;
   const auto bytes = asked.shared_bytes + code.static_shared_bytes;
   if (bytes > static_cast<std::uint32_t>(kernel.shared_bytes_allowed) + code.static_shared_bytes ||
       bytes > static_cast<std::uint32_t>(state.shared_bytes_per_block))
@@ -162,17 +166,25 @@ cudaError_t run_on(cudaStream_t stream, launch asked) {
   return cudaSuccess;
 }
 
+/// What launches may ask for beside extents.
+struct launch_attributes {
+  bool is_cooperative = false;
+  triple cluster = {};
+  bool has_cluster = false;
+};
+
 cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void** arguments, std::size_t shared_bytes,
-                bool is_cooperative, cudaStream_t stream) {
+                const launch_attributes& with, cudaStream_t stream) {
   runtime_state& state = runtime_state::of_process();
   const runtime_state::guard lock(state.mutex);
   const auto found = state.kernels.find(function);
   if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
   launch asked{.grid = {grid_extent.x, grid_extent.y, grid_extent.z},
                .block = {block_extent.x, block_extent.y, block_extent.z},
+               .cluster = with.cluster,
                .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
                .parameters = {},
-               .is_cooperative = is_cooperative,
+               .is_cooperative = with.is_cooperative,
                .starts_in_order = found->second.name.find("3cub") != std::string::npos};  // its blocks look back
   try {
     asked.code = &found->second.of->entry(found->second.name);
@@ -180,10 +192,15 @@ cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void*
     state.fault_text = failure.what();
     return state.keep(cudaErrorLaunchFailure);
   }
+  if (asked.code->has_cluster) {
+    if (with.has_cluster && with.cluster != asked.code->cluster) return state.keep(cudaErrorInvalidClusterSize);
+    asked.cluster = asked.code->cluster;
+  }
   if (const cudaError_t code = check_configuration(found->second, *asked.code, asked)) return state.keep(code);
-  if (is_cooperative && asked.grid.count() > static_cast<std::size_t>(state.multiprocessors) *
-                                                 static_cast<std::size_t>(resident_blocks(
-                                                     *asked.code, static_cast<int>(asked.block.count()), shared_bytes)))
+  if (with.is_cooperative &&
+      asked.grid.count() > static_cast<std::size_t>(state.multiprocessors) *
+                               static_cast<std::size_t>(
+                                   resident_blocks(*asked.code, static_cast<int>(asked.block.count()), shared_bytes)))
     return state.keep(cudaErrorCooperativeLaunchTooLarge);
   asked.parameters.resize(asked.code->all_parameter_bytes);
   for (std::size_t i = 0; i < asked.code->parameter_bytes.size(); ++i)
@@ -253,25 +270,26 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                              cudaStream_t stream) {
-  return run(function, grid, block, arguments, shared_bytes, false, stream);
+  return run(function, grid, block, arguments, shared_bytes, {}, stream);
 }
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                                cudaStream_t stream) {
-  return run(kernel, grid, block, arguments, shared_bytes, false, stream);
+  return run(kernel, grid, block, arguments, shared_bytes, {}, stream);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments) {
-  bool is_cooperative = false;
+  launch_attributes with;
   for (unsigned i = 0; i < how->numAttrs; ++i) {
     const cudaLaunchAttribute& each = how->attrs[i];
-    if (each.id == cudaLaunchAttributeCooperative) is_cooperative = each.val.cooperative != 0;
-    else if (each.id == cudaLaunchAttributeClusterDimension)
-      return runtime_state::of_process().keep(cudaErrorNotSupported);
+    if (each.id == cudaLaunchAttributeCooperative) with.is_cooperative = each.val.cooperative != 0;
+    if (each.id != cudaLaunchAttributeClusterDimension) continue;
+    with.has_cluster = true;
+    with.cluster = {each.val.clusterDim.x, each.val.clusterDim.y, each.val.clusterDim.z};
   }
-  return run(function, how->gridDim, how->blockDim, arguments, how->dynamicSmemBytes, is_cooperative, how->stream);
+  return run(function, how->gridDim, how->blockDim, arguments, how->dynamicSmemBytes, with, how->stream);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_bytes, cudaStream_t stream) {
-  return run(function, grid, block, arguments, shared_bytes, true, stream);
+  return run(function, grid, block, arguments, shared_bytes, {.is_cooperative = true}, stream);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
@@ -292,6 +310,8 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   runtime_state& state = runtime_state::of_process();
   const auto found = state.kernels.find(function);
   if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed)
+    found->second.most_blocks_of_cluster = value != 0 ? 16 : 8;
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value > state.shared_bytes_per_block) return state.keep(cudaErrorInvalidValue);
   found->second.shared_bytes_allowed = value;

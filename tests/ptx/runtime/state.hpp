@@ -19,6 +19,7 @@ struct known_kernel {
   module* of = nullptr;
   std::string name;
   int shared_bytes_allowed = 48 * 1024;
+  std::size_t most_blocks_of_cluster = 8;  ///< more are not portable
 };
 
 /// The file that TENON_PTX_COUNTS names, to which lines are added; nullptr: none is wanted. `-` is what errors go to.
