@@ -275,6 +275,18 @@ class tensor {
   auto operator[](const Position& position) && {
     return detail::subscript(std::move(*this), position);
   }
+#if defined(__cpp_multidimensional_subscript)
+  template <class First, class Second, class... Rest>
+      constexpr decltype(auto) operator[](const First& first, const Second& second, const Rest&... rest) &
+      TENON_LIFETIMEBOUND {
+    return (*this)(first, second, rest...);
+  }
+  template <class First, class Second, class... Rest>
+  constexpr decltype(auto) operator[](const First& first, const Second& second,
+                                      const Rest&... rest) const& TENON_LIFETIMEBOUND {
+    return (*this)(first, second, rest...);
+  }
+#endif
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
   constexpr const T& at(Indices... indices) const TENON_LIFETIMEBOUND {

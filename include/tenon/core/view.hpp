@@ -244,6 +244,13 @@ class view {
       return view<T, std::remove_const_t<decltype(rest)>, Space>(first, rest, strides);
     }
   }
+#if defined(__cpp_multidimensional_subscript)
+  /// From C++23 on: `x[1, 2]` is `x(1, 2)`, and `x[all_of, 3]` is `x(all_of, 3)`.
+  template <class First, class Second, class... Rest>
+  constexpr decltype(auto) operator[](const First& first, const Second& second, const Rest&... rest) const {
+    return (*this)(first, second, rest...);
+  }
+#endif
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
   constexpr T& at(Indices... indices) const {
