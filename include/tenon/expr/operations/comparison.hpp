@@ -11,6 +11,10 @@
 
 namespace tenon {
 
+struct argmax_monoid;
+template <class Monoid, class Axes, class Operand>
+struct reduction;
+
 /// Operands are promoted, the result is bool. Signed integers and unsigned ones of 64 bits, which no type holds
 /// together, keep their types: they are compared as numbers. Integers of 32 and 64 bits beside floats are compared in
 /// double: rounded to float, 16777217 would equal 16777216.
@@ -47,10 +51,45 @@ TENON_HOST_DEVICE TENON_INLINE constexpr auto compare_as_numbers(X x, Y y) {
   else return ~is_below & as_unsigned;
 }
 
+/// The rank of what holds positions along its last axis, which is kept; of others 0.
+template <class Node>
+inline constexpr int rank_of_positions = 0;
+template <class Monoid, class Axes, class Operand>
+  requires(std::is_base_of_v<argmax_monoid, Monoid>)
+inline constexpr int rank_of_positions<reduction<Monoid, Axes, Operand>> = [] {
+  using extents = typename reduction<Monoid, Axes, Operand>::shape_type;
+  return extents::rank > 1 && extents::static_extent(extents::rank - 1) == 1 ? extents::rank : 0;
+}();
+
+/// Whether positions [rows, 1] stand beside a tensor [rows], with which they would make a table.
+template <class Positions, class Labels>
+inline constexpr bool makes_a_table =
+    std::is_same_v<typename Labels::kind, leaf_kind> && Labels::shape_type::rank > 0 &&
+    rank_of_positions<Positions> == Labels::shape_type::rank + 1;
+
+/// What a test of equality gives.
+template <class... Operands>
+struct equality {
+  using type = bool;
+};
+template <class X, class Y>
+struct equality<X, Y> {
+  static_assert(!(makes_a_table<X, Y> || makes_a_table<Y, X>) || must_hold<X, Y>,
+                "tenon: argmax keeps its axis, so each position would be compared with each label; write argmax(x, "
+                "drop<-1>) == labels");
+  using type = bool;
+};
+
 }  // namespace detail
 
+/// Comparisons for equality, which positions meet with labels.
+struct comparing_equals : comparing {
+  template <class... Operands>
+  using element = typename detail::equality<Operands...>::type;
+};
+
 /// x == y
-struct equal_op : comparing {
+struct equal_op : comparing_equals {
   static constexpr const char* name = "equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
@@ -64,7 +103,7 @@ struct equal_op : comparing {
 TENON_FUNCTION_OBJECT pointwise_function<equal_op> equal;
 
 /// x != y
-struct not_equal_op : comparing {
+struct not_equal_op : comparing_equals {
   static constexpr const char* name = "not_equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
