@@ -18,7 +18,7 @@ std::vector<float> train_text() {
   char_lstm net;
   start(net);
   tn::train::adam<> optimizer(net, {.lr = 1e-2});
-  tn::traced h = tn::zeros<float>(tn::rank<3>(2, 4, 32)), c = tn::zeros<float>(tn::rank<3>(2, 4, 32));
+  tn::traced h = tn::zeros<float>({2, 4, 32}), c = tn::zeros<float>({2, 4, 32});
   std::vector<float> losses;
   for (tn::index part = 0; part < 12; ++part) {
     losses.push_back(optimizer.step([&] {

@@ -20,7 +20,7 @@ struct transformer : nn::module<transformer> {
   nn::parameter<float, tn::shape<24, 32>> positions{.value = tn::zeros<float>(tn::shape<24, 32>{})};
   std::array<transformer_block<32, 4>, 2> blocks;
   nn::layer_norm<tn::shape<32>> norm;
-  tn::tensor<bool, tn::rank<2>> mask = tn::triu(tn::ones<bool>(tn::rank<2>(24, 24)), 1);
+  tn::tensor<bool, tn::rank<2>> mask = tn::triu(tn::ones<bool>({24, 24}), 1);
 
   auto forward(const auto& x) {  // [batch, length]
     tn::traced h = embedding(x) + positions;
