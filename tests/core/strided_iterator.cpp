@@ -56,6 +56,15 @@ TEST_CASE("algorithms of the standard library take columns", "[strided_iterator]
   CHECK(listed(x[0]) == std::vector<float>{10, 4, 20});
 }
 
+TEST_CASE("an iterator outlives the view that made it", "[strided_iterator]") {
+  static_assert(std::ranges::borrowed_range<tenon::view<float, tenon::rank<1>>>);
+  static_assert(!std::ranges::borrowed_range<tenon::tensor<float, tenon::rank<1>>>);
+  const auto x = table();
+  CHECK(&*std::ranges::max_element(x[0]) == &x(0, 2));
+  CHECK(*std::ranges::find_if(x(all_of, 1), [](float value) { return value > 4; }) == 8);
+  CHECK(listed(std::ranges::subrange(x[3]) | std::views::reverse) == std::vector<float>{10, 11, 0});
+}
+
 TEST_CASE("iterators step, compare and subtract", "[strided_iterator]") {
   const auto x = table();
   const auto column = x(all_of, 0);

@@ -324,6 +324,12 @@ TEST_CASE("elements on the host are a range in row-major order", "[tensor]") {
   STATIC_REQUIRE(!std::ranges::range<tensor<float, rank<1>, unreachable>>);
 }
 
+TEST_CASE("templates for containers find the type of the values", "[tensor]") {
+  STATIC_REQUIRE(std::is_same_v<tensor<float, rank<2>>::value_type, float>);
+  STATIC_REQUIRE(std::is_same_v<tensor<int, shape<3>>::value_type, int>);
+  STATIC_REQUIRE(std::is_same_v<tenon::view<const double, rank<1>>::value_type, double>);
+}
+
 TEST_CASE("traits say which tensors and views can be made of others", "[tensor]") {
   using vector = tensor<double, rank<1>>;
   using matrix_of_doubles = tensor<double, rank<2>>;

@@ -30,6 +30,7 @@ class tensor {
 
  public:
   using element = T;
+  using value_type = T;  ///< what containers call it
   using shape_type = Shape;
   using space = statement_space<Space>;  ///< that of its views
   static constexpr int rank = Shape::rank;
@@ -166,13 +167,17 @@ class tensor {
     using source = typename assigned<Expression>::shape_type;
     constexpr bool has_rank = ranks_fit<Shape, source>(), has_extents = extents_fit<Shape, source>();
     constexpr bool has_space = spaces_agree<space, typename assigned<Expression>::space>;
+    constexpr bool is_operand = !detail::holds_values<Expression>;
+    static_assert(is_operand || must_hold<Expression>,
+                  "tenon: a vector, span or array is assigned through a view of it, x = view(values)");
     static_assert(has_rank || must_hold<Shape, source>, "tenon: the destination has fewer axes than the expression");
     static_assert(has_extents || must_hold<Shape, source>,
                   "tenon: the extents of destination and expression must be equal");
     static_assert(has_space || must_hold<space, typename assigned<Expression>::space>,
                   "tenon: the operands of one statement must lie in one memory space; copy one of them first, "
                   "x.to<Space>()");
-    if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
+    if constexpr (is_operand && has_rank && has_extents && has_space)
+      assigner<tensor, Expression>::assign(*this, expression);
     return *this;
   }
   template <dtype Number>

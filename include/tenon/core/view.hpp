@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>  // enable_borrowed_range
 #include <tenon/base/dtype.hpp>
 #include <tenon/core/assign.hpp>
 #include <tenon/core/extents.hpp>
@@ -121,12 +122,19 @@ concept contiguous_blocks = requires(Values& values) {
   requires std::is_integral_v<decltype(values.size())>;
 } && !requires(Values& values) { values.extent(0); };
 
+namespace detail {
+/// What is no operand itself, but a view of it is.
+template <class Values>
+concept holds_values = contiguous_values<const Values> || contiguous_blocks<const Values>;
+}  // namespace detail
+
 /// `Shape` elements at `data`, `strides` elements apart along each axis. `const T` elements are read only.
 /// Element access is checked when TENON_CHECKED is 1, and always by `at`; then views of freed storage are found too.
 template <class T, shape_type Shape, memory_space Space = host>
 class view {
  public:
   using element = std::remove_const_t<T>;
+  using value_type = element;  ///< what containers call it
   using shape_type = Shape;
   using space = Space;
   static constexpr int rank = Shape::rank;
@@ -164,6 +172,8 @@ class view {
   template <class Expression>
     requires(!std::is_same_v<std::remove_cvref_t<Expression>, view>)
   constexpr const view& operator=(const Expression& expression) const {
+    static_assert(!detail::holds_values<Expression> || must_hold<Expression>,
+                  "tenon: a vector, span or array is assigned through a view of it, x = view(values)");
     return assign(expression);
   }
   /// `x.noalias() = e` writes without a temporary: e must read no element of x but the one that is written.
@@ -299,3 +309,7 @@ template <class T, std::size_t Count>
 view(T (&values)[Count]) -> view<T, rank<1>>;
 
 }  // namespace tenon
+
+/// Iterators outlive the view, as the elements do: `std::ranges::max_element(x[0])` returns one.
+template <class T, class Shape, class Space>
+inline constexpr bool std::ranges::enable_borrowed_range<tenon::view<T, Shape, Space>> = true;

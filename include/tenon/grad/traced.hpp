@@ -343,7 +343,6 @@ class traced : public traced_leaf<T, Shape, Space> {
 template <tensor_operand Operand>
 traced(Operand&&) -> traced<typename node_of<Operand>::element, typename node_of<Operand>::shape_type,
                             detail::concrete_space<typename node_of<Operand>::space>, detail::keeper_of<Operand>>;
-
 template <dtype Number>
 traced(Number) -> traced<Number, shape<>>;
 
@@ -353,7 +352,6 @@ const traced_leaf<T, Shape, Space>& as_node(const traced<T, Shape, Space>& value
 }
 
 namespace detail {
-
 template <class T, class Shape, class Space, class Owner>
 auto& new_variable(const leaf<T, Shape, Space, Owner>& elements) {
   static_assert(is_floating<T> || must_hold<T>, "tenon: a variable has floating elements");
@@ -366,12 +364,14 @@ traced<T, Shape, Space> named_variable(const leaf<T, Shape, Space, Owner>& eleme
                                        variable_step<T, Shape, Space>& step) {
   return traced_leaf<T, Shape, Space>{elements.view(), {step_link<value_step<T, Shape, Space>>(&step)}};
 }
-
 }  // namespace detail
 
 /// A tensor or view that gradients are wanted of, which `gradient()` gives. It keeps its elements until `backward`.
 template <tensor_operand Tensor>
 auto variable(const Tensor& elements) {
+  constexpr bool is_leaf = std::is_same_v<typename node_of<Tensor>::kind, leaf_kind>;
+  static_assert(is_leaf || must_hold<Tensor>,
+                "tenon: an expression has no elements to keep, give variable a tensor of it");
   const auto node = as_node(elements);
   auto& step = detail::new_variable(node);
   const auto named = detail::named_variable(node, step);
