@@ -98,22 +98,24 @@ class listed_statement {
   any_statement<Rank> statement_;
 };
 
-/// Whether a statement copies elements in runs, from places that it computes for each row: taken rows, rolled ones.
-template <class Target, class Cursor>
+/// Whether a statement copies elements in runs, from places that it computes: taken rows, rolled ones, padded images.
+template <class Target, class Program>
 inline constexpr bool copies_runs = false;
-template <class T, int Rank, class Cursor>
-  requires(Rank > 0 && has_runs<Cursor> &&
-           requires(const Cursor& cursor) {
-             { cursor.operand_from(index{}) } -> std::same_as<strided_cursor<T>>;
+template <class T, int Rank, class Program>
+  requires(Rank > 0 &&
+           requires(const Program& program) {
+             program.map.run_length(0, 0);
+             { program.at(array<index, Rank>{}).operand_from(0) } -> std::same_as<strided_cursor<T>>;
            })
-inline constexpr bool copies_runs<strided_target<T, Rank>, Cursor> = true;
+inline constexpr bool copies_runs<strided_target<T, Rank>, Program> = true;
 
-/// Calls `body(position)` for the first position of each row, in one launch that threads share.
+/// Calls `body(position)` for the first position of each row, whose positions are `block` elements, in one launch that
+/// threads share.
 template <int Rank, class Body>
-void for_each_row(const array<index, Rank>& extents, const Body& body) {
+void for_each_row(const array<index, Rank>& extents, index block, const Body& body) {
   const counted_launch counted("pointwise");
   const index rows = count_between(extents, 0, Rank - 1);
-  parallel_for(rows, 1 + pointwise_grain / (extents[Rank - 1] + 16), [&](index first, index last) {
+  parallel_for(rows, 1 + pointwise_grain / (extents[Rank - 1] * block + 16), [&](index first, index last) {
     array<index, Rank> position{};
     set_position(position, extents, 0, Rank - 1, first);
     const Body own = body;  // what the loop reads is its own: stores cannot change it
@@ -122,21 +124,46 @@ void for_each_row(const array<index, Rank>& extents, const Body& body) {
 }
 
 /// Copies each row run by run, where its elements lie side by side on both sides: nothing of one row waits for the one
-/// before, as it does where a cursor in memory goes from row to row. Long rows that pass the caches are left to others.
+/// before, as it does where a cursor in memory goes from row to row. Axes at the end that stay as they are, as channels
+/// of an image, are part of the elements that are copied. Long rows that pass the caches are left to others.
 template <class T, int Rank, class Program>
-bool copy_runs(const array<index, Rank>& extents, const strided_target<T, Rank>& target, const Program& program) {
-  const index length = extents[Rank - 1];
-  const bool is_streamed = target.streaming && length * static_cast<index>(sizeof(T)) >= 4096;
-  if (length < 2 || target.step() != 1 || is_streamed || !lies_in_runs(program.at(array<index, Rank>{}))) return false;
-  for_each_row(extents, [=](const array<index, Rank>& position) __attribute__((always_inline)) {
-    const auto cursor = program.at(position);
-    T* const to = target.at(position);
-    for (index i = 0, end = 0; i < length; i = end) {
-      end = run_end(cursor, i, length);
-      std::memmove(static_cast<void*>(to + i), cursor.operand_from(i).data,
-                   static_cast<std::size_t>(end - i) * sizeof(T));
-    }
-  });
+bool copy_runs(array<index, Rank> extents, strided_target<T, Rank> target, Program program) {
+  constexpr int last = Rank - 1;
+  const auto& strides = program.operand.stride;
+  const int ahead = program.positions.start.size() - Rank, in_operand = strides.size() - Rank;
+  const bool are_beside = program.steps_along(last) && target.step() == 1 && strides[last + in_operand] == 1;
+  if (count_between(extents, 0, Rank) < 2 || !are_beside) return false;
+  int axis = last;
+  index block = 1;
+  const auto is_block = [&](index size) {  // whether elements so far apart are neighbours along the axis before
+    return axis > 0 && axis + in_operand > 0 && program.steps_along(axis - 1) && target.stride[axis - 1] == size &&
+           strides[axis - 1 + in_operand] == size && size * extents[axis - 1] <= pointwise_grain;
+  };
+  const auto stays = [&] {
+    return program.map.run_length(program.positions.start[axis + ahead], axis + ahead) >= extents[axis];
+  };
+  while (is_block(block * extents[axis]) && stays()) block *= extents[axis--];
+  if (block == 1 && target.streaming && extents[last] * static_cast<index>(sizeof(T)) >= 4096) return false;
+  for (int whole = axis + 1; whole < Rank; ++whole) extents[whole] = 1;
+  const auto exchange = [&](auto& stride, const auto&) { std::swap(stride[axis], stride[last]); };
+  program.visit(exchange), target.visit(exchange), std::swap(extents[axis], extents[last]);
+  const index length = extents[last];
+  for_each_row(extents, block,
+               [=, along = axis + ahead](const array<index, Rank>& position) __attribute__((always_inline)) {
+                 const auto cursor = program.at(position);
+                 T* const to = target.at(position);
+                 for (index i = 0, end = 0; i < length; i = end) {
+                   const index run = cursor.run_length(i, along);
+                   end = run < length - i ? i + run : length;
+                   const index count = (end - i) * block;
+                   if (cursor.is_inside(i)) {
+                     std::memmove(static_cast<void*>(to + i * block), cursor.operand_from(i).data,
+                                  static_cast<std::size_t>(count) * sizeof(T));
+                   } else {
+                     std::fill_n(to + i * block, count, static_cast<T>(cursor.value(i, no_slots{})));
+                   }
+                 }
+               });
   return true;
 }
 
@@ -155,7 +182,7 @@ bool write_short_runs(const array<index, Rank>& extents, const strided_target<T,
   const index length = extents[Rank - 1];
   if (length < 2 || length > joined_columns || target.step() != 1) return false;
   if (!lies_in_runs(program.at(array<index, Rank>{}))) return false;
-  for_each_row(extents, [=](const array<index, Rank>& position) __attribute__((always_inline)) {
+  for_each_row(extents, 1, [=](const array<index, Rank>& position) __attribute__((always_inline)) {
     const auto cursor = program.at(position);
     constexpr int width = write_width<T, decltype(cursor)>;
     T* const to = target.at(position);
@@ -173,7 +200,7 @@ bool write_short_runs(const array<index, Rank>& extents, const strided_target<T,
 /// Evaluates a program over `extents` into its target, which may be several.
 template <int Rank, class Target, class Program>
 void run_pointwise_host(const array<index, Rank>& extents, const Target& target, const Program& program) {
-  if constexpr (detail::copies_runs<Target, decltype(program.at(extents))>) {
+  if constexpr (detail::copies_runs<Target, Program>) {
     if (detail::copy_runs(extents, target, program)) return;
   } else if constexpr (detail::reads_runs<Target, decltype(program.at(extents))>) {
     if (detail::write_short_runs(extents, target, program)) return;
