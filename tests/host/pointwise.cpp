@@ -273,3 +273,86 @@ TEMPLATE_TEST_CASE("short rows that statements take from elsewhere", "[pointwise
   const auto many = tenon::evaluated_tensor(tenon::randint<std::int64_t>(rank<1>(5000), 3, 0, 40));
   CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::take(wide, many, tenon::axis<0>) * 3); }));
 }
+
+TEMPLATE_TEST_CASE("short rows that are compared with positions", "[pointwise]", float, std::int16_t, std::int64_t) {
+  const tenon::index rows = 301;
+  const auto chosen = tenon::evaluated_tensor(tenon::randint<std::int32_t>(rank<1>(rows), 1, -2, 70));
+  const tenon::tensor<TestType, rank<1>> labels = tenon::cast<TestType>(chosen);
+  for (tenon::index length = 0; length < 70; length += length < 20 ? 1 : 9) {
+    CAPTURE(length);
+    const auto places = tenon::arange<std::int32_t>(length);
+    const auto is_below = places < tenon::new_axis<-1>(labels);
+    const auto x = counting<TestType>(rank<2>(rows, length)), across = counting<TestType>(rank<2>(length, rows));
+    const tenon::tensor<float, rank<2>> hot = tenon::one_hot<float>(labels, length);
+    const tenon::tensor<bool, rank<2>> mask = is_below;
+    tenon::tensor<TestType, rank<2>> own = x, turned({length, rows}), gaps({rows, length + 2});
+    own = tenon::where(is_below, own, 5) + tenon::transpose(across);  // the destination is an operand, too
+    tenon::transpose(turned.write_view()) = tenon::where(is_below, x, 5);
+    gaps = TestType{117};
+    const auto inside = tenon::slice(gaps, tenon::all_of, range(1, length + 1));
+    inside = tenon::where(is_below, tenon::slice(x, tenon::all_of, range(0, length)), 5);
+    auto moved = gaps;
+    tenon::slice(moved, tenon::all_of, range(1, length + 1)) =
+        tenon::where(is_below, tenon::slice(moved, tenon::all_of, range(0, length)), 5);
+    bool right = true;
+    for (tenon::index i = 0; i < rows; ++i) {
+      right = right && gaps(i, 0) == TestType{117} && gaps(i, length + 1) == TestType{117};
+      for (tenon::index k = 0; k < length; ++k) {
+        const bool below = static_cast<TestType>(k) < labels(i);
+        const TestType expected = below ? x(i, k) : TestType{5};
+        right = right && hot(i, k) == (static_cast<TestType>(k) == labels(i) ? 1.0f : 0.0f) && mask(i, k) == below;
+        right = right && own(i, k) == static_cast<TestType>(expected + across(k, i));
+        right = right && turned(k, i) == expected && inside(i, k) == expected;
+        right = right && moved(i, k + 1) == (below ? gaps(i, k) : TestType{5});
+      }
+    }
+    CHECK(right);
+  }
+  const auto many = tenon::evaluated_tensor(tenon::randint<std::int32_t>(rank<1>(15001), 1, -2, 12));
+  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::one_hot<float>(many, 10)); }));
+}
+
+TEST_CASE("short statements that are evaluated together see what was there before", "[pointwise]") {
+  for (const tenon::index length : {0, 1, 2, 3, 7, 16, 17, 33, 100}) {
+    CAPTURE(length);
+    const auto x = counting<float>(rank<1>(length));
+    tenon::tensor<float, rank<1>> left = 3 * x + 1, right = x - 7, line = counting<float>(rank<1>(length + 1));
+    tenon::tensor<double, rank<1>> sum({length});
+    const auto old_left = left, old_right = right;
+    const auto late = tenon::slice(line, range(1, length + 1)), early = tenon::slice(line, range(0, length));
+    tenon::evaluate(tenon::assign(left, right), tenon::assign(right, left), tenon::assign(sum, left + right));
+    bool is_right = true;
+    for (tenon::index i = 0; i < length; ++i) {
+      is_right = is_right && left(i) == old_right(i) && right(i) == old_left(i) && sum(i) == 4.0 * double(i) - 6;
+    }
+    tenon::evaluate(tenon::assign(late, early + 1), tenon::assign(sum, 3 * early));
+    for (tenon::index i = 0; i < length; ++i) {
+      is_right = is_right && line(i + 1) == float(i + 1) && sum(i) == 3.0 * double(i);
+    }
+    CHECK(is_right);
+  }
+}
+
+TEST_CASE("elements that move within their own memory", "[pointwise]") {
+  for (const tenon::index length : {1, 2, 15, 16, 17, 1000, 5000}) {
+    CAPTURE(length);
+    for (const tenon::index by : {1, 3}) {
+      auto up = counting<float>(rank<1>(length + by)), down = up;
+      auto rows = counting<float>(rank<2>(length + by, 3)), columns = counting<float>(rank<2>(3, length + by));
+      tenon::slice(up, range(by, length + by)) = tenon::slice(up, range(0, length));
+      tenon::slice(down, range(0, length)) = tenon::slice(down, range(by, length + by));
+      tenon::slice(rows, range(by, length + by), tenon::all_of) = tenon::slice(rows, range(0, length), tenon::all_of);
+      tenon::slice(columns, tenon::all_of, range(by, length + by)) =
+          tenon::slice(columns, tenon::all_of, range(0, length));
+      bool right = true;
+      for (tenon::index i = 0; i < length + by; ++i) {
+        const tenon::index from = i < by ? i : i - by;
+        right = right && up(i) == float(from) && down(i) == float(i < length ? i + by : i);
+        for (tenon::index k = 0; k < 3; ++k) {
+          right = right && rows(i, k) == float(3 * from + k) && columns(k, i) == float(k * (length + by) + from);
+        }
+      }
+      CHECK(right);
+    }
+  }
+}

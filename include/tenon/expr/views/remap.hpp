@@ -194,7 +194,11 @@ struct remapped_source {
       return map.seen(run.first, begin, end);
     }
     /// How many positions from i on have places in a row, where the run goes along this axis of the result.
-    TENON_INLINE index run_length(index i, int axis) const { return map.run_length(run.first[axis] + i, axis); }
+    TENON_INLINE index run_length(index i, int axis) const
+      requires map_with_run_length<Map>
+    {
+      return map.run_length(run.first[axis] + i, axis);
+    }
     /// Whether a value is the operand's, not that of a map that fills.
     TENON_INLINE bool is_inside(index i) const { return contains(run.at(i)); }
     TENON_INLINE auto operand_from(index i) const {
