@@ -327,6 +327,7 @@ template <class... Views, class... Nodes>
 bool evaluate_joint(const assignment<Views, Nodes>&... each) {
   using node_type = joint<Nodes...>;
   using space = typename common_space<typename Views::space..., typename Nodes::space...>::type;
+  if (run_short_joint(each...)) return true;
   constexpr int rank = node_type::shape_type::rank, count = static_cast<int>(sizeof...(Views));
   const int row_axis = stage_of<node_type>() == stage::rows ? rank - row_axes<node_type>() : rank;
   const auto extents = joint_extents<rank, count>({{each.destination.shape().to_array()...}}, row_axis);

@@ -104,7 +104,7 @@ template <class Generator, int Rank>
 struct generated_source {
   using value_type = compute_type<typename Generator::element>;
   static constexpr int source_count = 1;
-  static constexpr bool visits_all_reads = true;
+  static constexpr bool visits_all_reads = true, computes_from_positions = !drawn_by_blocks<Generator>;
   Generator generator;
   index base;
   array<index, Rank> stride;

@@ -229,6 +229,10 @@ inline constexpr int element_bytes = [] {
 template <class Program>
 inline constexpr bool visits_all_reads = requires { requires Program::visits_all_reads; };
 
+/// Whether a program computes values from positions, which loops cannot copy as they do elements.
+template <class Program>
+inline constexpr bool computes_from_positions = requires { requires Program::computes_from_positions; };
+
 /// The values of an operation along one axis. `Values` are the types of its operands' values, `Computes` those that
 /// they are converted to. `Positions` are the operands' numbers: members fold over them in place, as functions that
 /// would deduce them were half of a statement's.
@@ -336,6 +340,7 @@ struct numbered_operation_program<std::integer_sequence<int, I...>, Op, Result, 
   static constexpr int source_count = (0 + ... + tenon::source_count<Programs>);
   static constexpr int element_bytes = greatest_size({1, tenon::element_bytes<Programs>...});
   static constexpr bool visits_all_reads = (tenon::visits_all_reads<Programs> && ...);
+  static constexpr bool computes_from_positions = (tenon::computes_from_positions<Programs> || ...);
   template <class... Cursors>
   using cursor_of = operation_cursor<std::integer_sequence<int, I...>, Op, Result, Computes,
                                      type_list<typename Programs::value_type...>, Cursors...>;

@@ -98,22 +98,24 @@ class listed_statement {
   any_statement<Rank> statement_;
 };
 
-/// Whether a statement copies elements in runs, from places that it computes for each row: taken rows, rolled ones.
-template <class Target, class Cursor>
+/// Whether a statement copies elements in runs, from places that it computes: taken rows, rolled ones, padded images.
+template <class Target, class Program>
 inline constexpr bool copies_runs = false;
-template <class T, int Rank, class Cursor>
-  requires(Rank > 0 && has_runs<Cursor> &&
-           requires(const Cursor& cursor) {
-             { cursor.operand_from(index{}) } -> std::same_as<strided_cursor<T>>;
+template <class T, int Rank, class Program>
+  requires(Rank > 0 &&
+           requires(const Program& program) {
+             program.at(array<index, Rank>{}).run_length(0, 0);
+             { program.at(array<index, Rank>{}).operand_from(0) } -> std::same_as<strided_cursor<T>>;
            })
-inline constexpr bool copies_runs<strided_target<T, Rank>, Cursor> = true;
+inline constexpr bool copies_runs<strided_target<T, Rank>, Program> = true;
 
-/// Calls `body(position)` for the first position of each row, in one launch that threads share.
+/// Calls `body(position)` for the first position of each row, whose positions are `block` elements, in one launch that
+/// threads share.
 template <int Rank, class Body>
-void for_each_row(const array<index, Rank>& extents, const Body& body) {
+void for_each_row(const array<index, Rank>& extents, index block, const Body& body) {
   const counted_launch counted("pointwise");
   const index rows = count_between(extents, 0, Rank - 1);
-  parallel_for(rows, 1 + pointwise_grain / (extents[Rank - 1] + 16), [&](index first, index last) {
+  parallel_for(rows, 1 + pointwise_grain / (extents[Rank - 1] * block + 16), [&](index first, index last) {
     array<index, Rank> position{};
     set_position(position, extents, 0, Rank - 1, first);
     const Body own = body;  // what the loop reads is its own: stores cannot change it
@@ -122,21 +124,47 @@ void for_each_row(const array<index, Rank>& extents, const Body& body) {
 }
 
 /// Copies each row run by run, where its elements lie side by side on both sides: nothing of one row waits for the one
-/// before, as it does where a cursor in memory goes from row to row. Long rows that pass the caches are left to others.
+/// before, as it does where a cursor in memory goes from row to row. Axes at the end that stay as they are, as channels
+/// of an image, are part of the elements that are copied. Long rows that pass the caches are left to others.
 template <class T, int Rank, class Program>
-bool copy_runs(const array<index, Rank>& extents, const strided_target<T, Rank>& target, const Program& program) {
-  const index length = extents[Rank - 1];
-  const bool is_streamed = target.streaming && length * static_cast<index>(sizeof(T)) >= 4096;
-  if (length < 2 || target.step() != 1 || is_streamed || !lies_in_runs(program.at(array<index, Rank>{}))) return false;
-  for_each_row(extents, [=](const array<index, Rank>& position) __attribute__((always_inline)) {
-    const auto cursor = program.at(position);
-    T* const to = target.at(position);
-    for (index i = 0, end = 0; i < length; i = end) {
-      end = run_end(cursor, i, length);
-      std::memmove(static_cast<void*>(to + i), cursor.operand_from(i).data,
-                   static_cast<std::size_t>(end - i) * sizeof(T));
-    }
-  });
+bool copy_runs(array<index, Rank> extents, strided_target<T, Rank> target, Program program) {
+  constexpr int last = Rank - 1;
+  const auto& strides = program.operand.stride;
+  const int ahead = program.positions.start.size() - Rank, in_operand = strides.size() - Rank;
+  const bool are_beside = program.steps_along(last) && target.step() == 1 && strides[last + in_operand] == 1;
+  if (count_between(extents, 0, Rank) < 2 || !are_beside) return false;
+  int axis = last;
+  index block = 1;
+  const auto is_block = [&](index size) {  // whether elements so far apart are neighbours along the axis before
+    return axis > 0 && axis + in_operand > 0 && program.steps_along(axis - 1) && target.stride[axis - 1] == size &&
+           strides[axis - 1 + in_operand] == size && size * extents[axis - 1] <= pointwise_grain;
+  };
+  const auto stays = [&] {
+    return program.map.run_length(program.positions.start[axis + ahead], axis + ahead) >= extents[axis];
+  };
+  while (is_block(block * extents[axis]) && stays()) block *= extents[axis--];
+  if (block == 1 && target.streaming && extents[last] * static_cast<index>(sizeof(T)) >= 4096) return false;
+  for (int whole = axis + 1; whole < Rank; ++whole) extents[whole] = 1;
+  const auto exchange = [&](auto& stride, const auto&) { std::swap(stride[axis], stride[last]); };
+  program.visit(exchange), target.visit(exchange), std::swap(extents[axis], extents[last]);
+  const index length = extents[last];
+  for_each_row(extents, block,
+               [=, along = axis + ahead](const array<index, Rank>& position) __attribute__((always_inline)) {
+                 const auto cursor = program.at(position);
+                 T* const to = target.at(position);
+                 for (index i = 0, end = 0; i < length; i = end) {
+                   const index run = cursor.run_length(i, along);
+                   end = run < length - i ? i + run : length;
+                   const index count = (end - i) * block;
+                   if (cursor.is_inside(i)) {
+                     std::memmove(static_cast<void*>(to + i * block), cursor.operand_from(i).data,
+                                  static_cast<std::size_t>(count) * sizeof(T));
+                   } else {
+                     const T outside = static_cast<T>(cursor.value(i, no_slots{}));
+                     for (index each = 0; each < count; ++each) to[i * block + each] = outside;
+                   }
+                 }
+               });
   return true;
 }
 
@@ -150,12 +178,12 @@ inline constexpr bool reads_runs<strided_target<T, Rank>, Cursor> = true;
 /// Writes short rows, as those of nodes at the edges of a graph, with a cursor of its own for each: the call for a row
 /// of a tile, and its cursor in memory, would take longer than the row.
 template <class T, int Rank, class Program>
-bool write_short_runs(const array<index, Rank>& extents, const strided_target<T, Rank>& target,
+bool write_short_rows(const array<index, Rank>& extents, const strided_target<T, Rank>& target,
                       const Program& program) {
   const index length = extents[Rank - 1];
   if (length < 2 || length > joined_columns || target.step() != 1) return false;
   if (!lies_in_runs(program.at(array<index, Rank>{}))) return false;
-  for_each_row(extents, [=](const array<index, Rank>& position) __attribute__((always_inline)) {
+  for_each_row(extents, 1, [=](const array<index, Rank>& position) __attribute__((always_inline)) {
     const auto cursor = program.at(position);
     constexpr int width = write_width<T, decltype(cursor)>;
     T* const to = target.at(position);
@@ -173,10 +201,10 @@ bool write_short_runs(const array<index, Rank>& extents, const strided_target<T,
 /// Evaluates a program over `extents` into its target, which may be several.
 template <int Rank, class Target, class Program>
 void run_pointwise_host(const array<index, Rank>& extents, const Target& target, const Program& program) {
-  if constexpr (detail::copies_runs<Target, decltype(program.at(extents))>) {
+  if constexpr (detail::copies_runs<Target, Program>) {
     if (detail::copy_runs(extents, target, program)) return;
   } else if constexpr (detail::reads_runs<Target, decltype(program.at(extents))>) {
-    if (detail::write_short_runs(extents, target, program)) return;
+    if (detail::write_short_rows(extents, target, program)) return;
   }
   detail::listed_statement<Rank, Target, Program> statement(extents, target, program);
   if constexpr (Rank == 0) statement.write_element();
@@ -184,6 +212,19 @@ void run_pointwise_host(const array<index, Rank>& extents, const Target& target,
 }
 
 namespace detail {
+
+/// Whether each row of a statement needs a cursor of its own, as in a comparison of labels with classes: its positions
+/// do not go on from row to row. Where an observer wants to see the launch, and where the statement reads what it
+/// writes, it is left to others.
+template <int Rank>
+bool needs_cursors_of_rows(const any_statement<Rank>& statement) {
+  bool follow = true;
+  for (int k = 0; k < statement.facts->source_count; ++k) {
+    const auto& [start, stride, copies] = statement.sources[k];
+    follow = follow && (copies != nullptr || stride[Rank - 2] == statement.extents[Rank - 1] * stride[Rank - 1]);
+  }
+  return !follow && current_launch_observer() == nullptr && !reads_of_target(statement).any;
+}
 
 /// Says to the calling thread's observer, where there is one, that the next launch is this statement.
 template <int Rank>
@@ -213,6 +254,14 @@ void run_listed(any_statement<Rank>& statement, const strided_target<T, Rank>& d
   if (!repeats && !(may_alias && found.elsewhere)) {
     statement.streaming = !found.any && count * static_cast<index>(sizeof(T)) >= streaming_bytes;
     return run_tiles(statement);
+  }
+  const auto& source_stride = statement.sources[0].stride;
+  if (!repeats && statement.facts->is_copy && is_contiguous(extents, destination.stride) &&
+      is_contiguous(extents, source_stride)) {  // one piece of memory that is moved, as in a line of delays
+    const counted_launch counted("pointwise");
+    const auto from = reinterpret_cast<const void*>(statement.sources[0].start);
+    std::memmove(static_cast<void*>(destination.data), from, static_cast<std::size_t>(count) * sizeof(T));
+    return;
   }
   storage<T, host> temporary(own_count);
   strided_source<T, Rank> copy{temporary.data(), row_major_strides(statement.extents)};
@@ -244,6 +293,12 @@ template <class T, int Rank, class Program>
                                           array<index, Rank> own, Program program, bool may_alias,
                                           const node_words& words) {
   detail::listed_statement<Rank, strided_target<T, Rank>, Program> statement(own, target, program);
+  if constexpr (Rank > 1 && computes_from_positions<Program>) {
+    if (extents == own && detail::needs_cursors_of_rows(*statement) &&
+        detail::write_short_rows(extents, target, program)) {
+      return;
+    }
+  }
   detail::run_observed(*statement, target, extents, may_alias, words);
 }
 
@@ -301,6 +356,40 @@ TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, cons
     if (is_plain && run_short_host<Shape>(destination.data(), extents, program)) return;
   }
   run_statement_host(extents, make_target(destination), own, program, alias == aliasing::handled, words_of<E>::value);
+}
+
+/// Several short statements over the same extents, of which all elements lie in index order, at once: values of all are
+/// computed before one is stored. For any others it does nothing and returns false.
+template <class... Views, class... Nodes>
+bool run_short_joint(const assignment<Views, Nodes>&... each) {
+  if constexpr ((runs_program<typename Views::space, Nodes> && ...)) {
+    const auto extents = get<0>(make_tuple_of(each.node.shape().to_array()...));
+    constexpr int rank = decltype(extents)::size();
+    const index count = count_between(extents, 0, rank);
+    const auto is_plain = [&](const auto& destination, const auto& node) {
+      return destination.shape().to_array() == extents && node.shape().to_array() == extents &&
+             is_contiguous(extents, destination.strides());
+    };
+    if (count > pointwise_grain || !(is_plain(each.destination, each.node) && ...)) return false;
+    const auto run = [&](const auto&... program) {
+      const auto apart_from = [&](const auto& cursor) {
+        return (reads_disjoint_from(cursor, each.destination.data(), count) && ...);
+      };
+      const auto write = [&](const auto&... cursor) {
+        if (!((cursor.is_adjacent() && apart_from(cursor)) && ...)) return false;
+        count_launch("pointwise");
+        const typename joint_program<std::remove_cvref_t<decltype(program)>...>::template cursor_of<
+            std::remove_cvref_t<decltype(cursor)>...>
+            joined{make_tuple_of(cursor...)};
+        write_beside<reading::adjacent>(make_tuple_of(each.destination.data()...), {{0, count}}, joined, no_slots{});
+        return true;
+      };
+      return (is_flat(program, extents) && ...) && write(program.at(array<index, rank>{})...);
+    };
+    return current_launch_observer() == nullptr && run(each.node.template lower<0>(identity_map<rank>())...);
+  } else {
+    return false;
+  }
 }
 
 }  // namespace detail

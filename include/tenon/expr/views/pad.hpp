@@ -75,6 +75,12 @@ struct pad_map {
   array<index, Rank> before, extents;
 
   static constexpr bool moves_in_runs(int) { return pads_in_runs<Mode>; }
+  constexpr index run_length(index position, int axis) const {
+    const index place = position - before[axis], extent = extents[axis];
+    if (place >= 0 && place < extent) return extent - place;
+    if (!std::is_same_v<Mode, circular_padding>) return 1;
+    return place < 0 ? -place : INT64_MAX;
+  }
   TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     for (int axis = 0; axis < Rank; ++axis) {
       position[axis] = Mode::inside(position[axis] - before[axis], extents[axis]);
@@ -90,6 +96,10 @@ struct pad_constant_map {
   T outside;
 
   static constexpr bool moves_in_runs(int) { return true; }
+  constexpr index run_length(index position, int axis) const {
+    const index place = position - before[axis], extent = extents[axis];
+    return place < 0 ? -place : place < extent ? extent - place : INT64_MAX;
+  }
   TENON_HOST_DEVICE constexpr bool contains(const array<index, Rank>& position) const {
     bool inside = true;
     for (int axis = 0; axis < Rank; ++axis) {

@@ -81,10 +81,11 @@ inline constexpr bool is_map_of_runs = false;
 template <class Map>
 inline constexpr bool is_map_of_runs<map_of_runs<Map>> = true;
 
-/// Such a map that says by `run_length(position)` how many positions along the last axis, from one on, have places side
-/// by side.
-template <class Map, int Rank>
-concept map_with_run_length = is_map_of_runs<Map> && requires(const Map& map) { map.run_length(array<index, Rank>{}); };
+/// Such a map that says by `run_length(position, axis)` how many positions along an axis of the result, from one on,
+/// have places one apart along the operand's axis that is as far from the last. Those of a map that fills are all
+/// inside or all outside.
+template <class Map>
+concept map_with_run_length = is_map_of_runs<Map> && requires(const Map& map) { map.run_length(index{}, 0); };
 
 /// A run of a row that lies side by side in the operand: `line` reads it, from position `begin` of the row on.
 template <class Line>
@@ -140,7 +141,7 @@ struct remapped_source {
         std::declval<const Map&>()(array<index, Rank>{}, static_cast<index>(sizeof(Cursors))...)));
     static constexpr int widest = greatest_size({simd::lane_bytes<value_type>, line::widest});
     static constexpr bool takes_partial = is_map_of_runs<Map> && tenon::takes_partial<line>;
-    static constexpr bool has_runs = map_with_run_length<Map, Rank>;
+    static constexpr bool has_runs = map_with_run_length<Map> && !filling_map<Map>;
     [[no_unique_address]] Map map;
     position_run<Rank> run;
     Operand operand;
@@ -178,7 +179,7 @@ struct remapped_source {
       return from.is_adjacent() && tenon::lies_in_runs(from);
     }
     index run_end(index i, index end) const {
-      const index length = map.run_length(run.at(i)), rest = end - i;
+      const index length = run_length(i, Rank - 1), rest = end - i;
       return i + tenon::run_end(operand_from(i), 0, length < rest ? length : rest);
     }
     auto run_from(index i) const {
@@ -192,6 +193,14 @@ struct remapped_source {
     {
       return map.seen(run.first, begin, end);
     }
+    /// How many positions from i on have places in a row, where the run goes along this axis of the result.
+    TENON_INLINE index run_length(index i, int axis) const
+      requires map_with_run_length<Map>
+    {
+      return map.run_length(run.first[axis] + i, axis);
+    }
+    /// Whether a value is the operand's, not that of a map that fills.
+    TENON_INLINE bool is_inside(index i) const { return contains(run.at(i)); }
     TENON_INLINE auto operand_from(index i) const {
       return operand.at(place(i, run.at(i), no_slots{}, parameter_numbers{}));
     }
@@ -219,6 +228,14 @@ struct remapped_source {
 
   TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Outer>& position) const {
     return cursor_at(position, std::make_integer_sequence<int, static_cast<int>(sizeof...(Parameters))>{});
+  }
+  /// Whether one step along an iteration axis is one along the axis of the result that is as far from the last.
+  bool steps_along(int axis) const {
+    bool result = axis >= Outer - Rank;
+    for (int each = 0; each < Rank; ++each) {
+      result = result && positions.step[each][axis] == (each == axis + Rank - Outer ? 1 : 0);
+    }
+    return result;
   }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {

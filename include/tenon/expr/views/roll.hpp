@@ -14,10 +14,9 @@ struct roll_map {
   index advance, extent;
 
   static constexpr bool moves_in_runs(int) { return true; }
-  template <int Rank>
-  constexpr index run_length(const array<index, Rank>& position) const {
-    if (Axis + 1 < Rank) return INT64_MAX;
-    return extent - (*this)(position)[Axis];
+  constexpr index run_length(index position, int axis) const {
+    if (axis != Axis) return INT64_MAX;
+    return position + advance < extent ? extent - advance - position : 2 * extent - advance - position;
   }
   template <int Rank>
   TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {

@@ -18,10 +18,7 @@ struct take_map {
   index extent;
 
   static constexpr bool moves_in_runs(int rank) { return Axis + IndexRank < rank; }  // of the result: its last is kept
-  template <int Rank>
-  constexpr index run_length(const array<index, Rank>&) const {
-    return INT64_MAX;
-  }
+  static constexpr index run_length(index, int axis) { return axis < Axis + IndexRank ? 1 : INT64_MAX; }
   template <int Rank>
   TENON_HOST_DEVICE constexpr auto operator()(const array<index, Rank>& position, index chosen) const {
     array<index, Rank - IndexRank + 1> result{};
