@@ -213,6 +213,10 @@ TEST_CASE("shared memory is not written while a copy still reads it", "[ptx]") {
     const std::string other = "setp.eq.u32 %first, %more, 31;\n@%first st.shared.u32 [%s+4], 1;\n";
     CHECK(says(run_store({.store = store, .after = other}, out, map).fault, "race in shared memory"));
     CHECK(run_store({.store = store, .after = "bar.sync 0;\n" + other}, out, map).fault == "");
+    const std::string late = "bar.sync 0;\n@%first cp.async.bulk.wait_group.read 0;\n";
+    CHECK(
+        says(run_store({.store = store, .wait = "", .after = late + other}, out, map).fault, "race in shared memory"));
+    CHECK(run_store({.store = store, .wait = "", .after = late + "bar.sync 0;\n" + other}, out, map).fault == "");
   }
 }
 
