@@ -148,26 +148,9 @@ void change(warp& w, const instruction& in, lane_set active) {
   }
 }
 
-template <class Value, class Function>
-handler changing(Function) {
-  return &change<Value, Function>;
-}
-
 template <class T>
 handler change_of(std::string_view name) {
-  if (name == "add") return changing<T>([](T a, T b, T) { return a + b; });
-  if (name == "min") return changing<T>([](T a, T b, T) { return std::min(a, b); });
-  if (name == "max") return changing<T>([](T a, T b, T) { return std::max(a, b); });
-  if (name == "exch") return changing<T>([](T, T b, T) { return b; });
-  if (name == "cas") return changing<T>([](T a, T b, T c) { return a == b ? c : a; });
-  if constexpr (std::is_unsigned_v<T>) {
-    if (name == "and") return changing<T>([](T a, T b, T) { return a & b; });
-    if (name == "or") return changing<T>([](T a, T b, T) { return a | b; });
-    if (name == "xor") return changing<T>([](T a, T b, T) { return a ^ b; });
-    if (name == "inc") return changing<T>([](T a, T b, T) { return a >= b ? T{0} : a + 1; });
-    if (name == "dec") return changing<T>([](T a, T b, T) { return a == 0 || a > b ? b : a - 1; });
-  }
-  return nullptr;
+  return for_change<handler, T>(name, []<class Function>(Function) -> handler { return &change<T, Function>; });
 }
 
 bool decode_atomic(decoder& d) {

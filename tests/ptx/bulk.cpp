@@ -72,13 +72,11 @@ void begin_store(warp& w, const instruction& in, lane_set active) {
     const std::uintptr_t to = w.at<std::uint64_t>(in.a)[lane] + static_cast<std::uint64_t>(in.offset);
     const shared_place from = place_of(w, in.b, static_cast<std::uint32_t>(source_offset(w, in)), space::shared, lane);
     check_alignment(to), check_alignment(from.address);
-    checked_async(w, from, bytes, use::read, lane);
     if (bytes == 0) return;
-    checked_global(w, to, bytes, use::write, lane);
-    w.recent->mark(to, static_cast<std::size_t>(bytes), false);
-    ++w.in.of.done.global_stores.accesses;
-    count_row(w.in.of.done.global_stores, to, static_cast<std::size_t>(bytes));
-    w.stores.push_back({lane, w.store_groups[static_cast<std::size_t>(lane)], from.address, to, {}, bytes});
+    const combiner how = reduction_of(in.target, in.kind);
+    begin_storing(w, {.lane = lane, .from = from.address, .to = to, .bytes = bytes, .combine = how});
+    ++traffic_of(w, how).accesses;
+    count_row(traffic_of(w, how), to, static_cast<std::size_t>(bytes));
   });
 }
 
@@ -86,14 +84,18 @@ void commit(warp& w, const instruction&, lane_set active) {
   each_lane(active, [&](int lane) { ++w.store_groups[static_cast<std::size_t>(lane)]; });
 }
 
-void read(const warp& w, bulk_store& each) {
+void read(warp& w, bulk_store& each) {
   if (!each.values.empty()) return;
+  checked_shared(w, each.from, each.bytes, use::read, each.lane);  // whoever writes there must know of the wait
+  --w.in.unread_stores;
   each.values.resize(static_cast<std::size_t>(each.bytes));
   std::memcpy(each.values.data(), shared_place{&w.in, each.from}.memory(), each.values.size());
 }
 
 void write(const bulk_store& each) {
-  std::memcpy(reinterpret_cast<void*>(each.to), each.values.data(), each.values.size());
+  auto* const to = reinterpret_cast<unsigned char*>(each.to);
+  if (each.combine != nullptr) return each.combine(to, each.values.data(), each.values.size());
+  std::memcpy(to, each.values.data(), each.values.size());
   device_memory::of_process().find(each.to)->mark(each.to, each.values.size(), true);
 }
 
@@ -108,8 +110,9 @@ void wait(warp& w, const instruction& in, lane_set active) {
   });
 }
 
-bool decode_store(decoder& d, std::size_t operands) {
-  if (d.part(4) != "shared::cta" || d.part(5) != "bulk_group" || d.operands() != operands + 3) return false;
+/// cp{.reduce}.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}{.add.u32} [to], [from], bytes{, policy}.
+bool decode_store(decoder& d, int to, std::size_t operands) {
+  if (d.part(to + 1) != "shared::cta" || d.part(to + 2) != "bulk_group" || d.operands() != operands + 3) return false;
   d.address(1, &instruction::b);
   if (d.made.is_wide_address) return false;
   const std::int64_t from = d.made.offset;
@@ -140,6 +143,19 @@ bool decode_load(decoder& d, std::size_t operands) {
 
 }  // namespace
 
+void begin_storing(warp& w, const bulk_store& each) {
+  checked_async(w, {&w.in, each.from}, each.bytes, use::read, each.lane);
+  checked_global(w, each.to, each.bytes, each.combine == nullptr ? use::write : use::change, each.lane);
+  if (each.combine == nullptr) w.recent->mark(each.to, static_cast<std::size_t>(each.bytes), false);
+  w.stores.push_back(each);
+  w.stores.back().group = w.store_groups[static_cast<std::size_t>(each.lane)];
+  ++w.in.unread_stores;
+}
+
+traffic& traffic_of(warp& w, combiner how) {
+  return how == nullptr ? w.in.of.done.global_stores : w.in.of.done.global_atomics;
+}
+
 void finish_stores(warp& w) {
   for (const bulk_store& each : w.stores) {
     if (each.values.empty()) throw fault("a block ends while cp.async.bulk still reads its shared memory");
@@ -149,7 +165,8 @@ void finish_stores(warp& w) {
 }
 
 bool decode_bulk(decoder& d) {
-  const std::string_view to = d.part(3);
+  const bool reduces = d.part(1) == "reduce";
+  const std::string_view to = d.part(reduces ? 4 : 3);
   const bool is_wait = to == "wait_group";
   if (to == "commit_group" || is_wait) {
     d.made.run = is_wait ? &wait : &commit;
@@ -159,8 +176,9 @@ bool decode_bulk(decoder& d) {
   }
   if (d.has("cp_mask")) return false;
   const std::size_t hints = d.has("L2::cache_hint") ? 1 : 0;
-  if (to == "global") return decode_store(d, hints);
-  return (to == "shared::cluster" || to == "shared::cta") && decode_load(d, hints);
+  if (reduces && !decode_bulk_reduction(d)) return false;
+  if (to == "global") return decode_store(d, reduces ? 4 : 3, hints);
+  return !reduces && (to == "shared::cluster" || to == "shared::cta") && decode_load(d, hints);
 }
 
 }  // namespace tenon_test::ptx

@@ -214,10 +214,11 @@ st.global.u32 [%o], %v;
 TEST_CASE("kinds of copies that the machine does not know are named", "[ptx]") {
   const device_array<std::uint32_t> from(counted(64));
   for (const std::string text :
-       {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%from], [%s], 16;",
+       {"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%s], [%s], 16, [%s];",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [%from], [%s], 16;",
         "cp.async.bulk.prefetch.L2.global [%from], 16;",
         "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%s], 1, [%s];",
-        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%r, %r}], [%s];"})
+        "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%map, {%r, %r, %r}], [%s];"})
     CHECK(names(run_copy(text, from, 16).fault, "does not know: " + text.substr(0, text.find(' '))));
 }
 

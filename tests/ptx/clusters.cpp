@@ -59,6 +59,40 @@ void find_rank(warp& w, const instruction& in, lane_set active) {
   keep(w.at<std::uint32_t>(in.to), values, active);
 }
 
+/// Whether a generic address leads to the kind of memory `where`; global memory is what no other kind has.
+void ask_space(warp& w, const instruction& in, lane_set active) {
+  lane_set found = 0;
+  for (lane_set left = active; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::uint64_t a = w.at<std::uint64_t>(in.a)[lane];
+    const bool is_local = w.local != nullptr && w.local->holds(a, 1), is_parameter = w.in.of.parameters.holds(a, 1);
+    const block* const shared = w.in.mates.find(a);
+    const bool is = in.where == space::shared    ? shared == &w.in
+                    : in.where == space::cluster ? shared != nullptr
+                    : in.where == space::local   ? is_local
+                    : in.where == space::param   ? is_parameter
+                                                 : shared == nullptr && !is_local && !is_parameter;
+    found |= lane_set{is} << lane;
+  }
+  lane_set& result = *w.at<lane_set>(in.to);
+  result = (result & ~active) | found;
+}
+
+bool decode_question(decoder& d) {
+  static constexpr std::pair<std::string_view, space> kinds[] = {
+      {"global", space::global},           {"shared", space::shared}, {"shared::cta", space::shared},
+      {"shared::cluster", space::cluster}, {"local", space::local},   {"param", space::param},
+      {"param::entry", space::param}};
+  const auto* const kind =
+      std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& each) { return each.first == d.part(1); });
+  if (kind == std::end(kinds)) return false;
+  d.made.where = kind->second;
+  d.made.to = d.target(0, 0);
+  d.made.a = d.source(1, 8);
+  d.made.run = &ask_space;
+  return true;
+}
+
 void arrive(warp& w, const instruction& in, lane_set) { w.in.mates.arrive(w, in.kind != 0); }
 
 void wait(warp& w, const instruction&, lane_set) { w.in.mates.wait(w); }
@@ -163,6 +197,7 @@ void cluster::complete_if_all_arrived() {
 bool decode_clusters(decoder& d) {
   const std::string_view name = d.part(0);
   if (name == "barrier" && d.part(1) == "cluster") return decode_cluster_barrier(d);
+  if (name == "isspacep") return decode_question(d);
   return (name == "mapa" || name == "getctarank") && decode_rank(d, name == "mapa");
 }
 

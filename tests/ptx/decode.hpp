@@ -96,6 +96,7 @@ bool decode_matrices(decoder& d);
 bool decode_hopper(decoder& d);
 bool decode_tiles(decoder& d);
 bool decode_bulk(decoder& d);
+bool decode_bulk_reduction(decoder& d);
 bool decode_fragments(decoder& d);
 bool decode_warpgroups(decoder& d);
 /// Lets the instructions that use registers of sums of a warpgroup's products tell of that.

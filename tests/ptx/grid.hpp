@@ -55,14 +55,18 @@ struct async_copy {
   int bytes, valid;
 };
 
+/// Changes memory by the values of a copy that reduces.
+using combiner = void (*)(unsigned char* memory, const unsigned char* values, std::size_t bytes);
+
 /// Bytes on their way to global memory by cp.async.bulk.
 struct bulk_store {
-  int lane;
-  std::uint32_t group;
-  std::uint32_t from;  ///< in shared memory
-  std::uintptr_t to;
-  std::vector<unsigned char> values;  ///< empty until they are read
-  int bytes;
+  int lane = 0;
+  std::uint32_t group = 0;
+  std::uint32_t from = 0;  ///< in shared memory
+  std::uintptr_t to = 0;
+  std::vector<unsigned char> values = {};  ///< empty until they are read
+  int bytes = 0;
+  combiner combine = nullptr;  ///< nullptr: values replace what was there
 };
 
 /// A product of a warpgroup that was begun; it is done when it is waited for.
@@ -193,6 +197,7 @@ class block {
   region& shared() { return *shared_; }
   std::map<std::uint32_t, phase> phases;      ///< by address in shared memory
   std::map<std::uintptr_t, clocks> released;  ///< by address of what was changed in shared memory
+  int unread_stores = 0;                      ///< copies that are still to read its shared memory
   clocks used_from_afar;                      ///< of warps of other blocks that used shared memory
   clocks arrived_from_afar;                   ///< of those whose arrival at an mbarrier was waited for
   std::map<int, std::vector<register_setting>> register_settings;  ///< by warpgroup

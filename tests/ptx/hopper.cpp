@@ -22,9 +22,16 @@ shared_place barrier_place(const warp& w, const instruction& in, int lane) {
   return place_of(w, in.a, static_cast<std::uint32_t>(in.offset), in.where, lane);
 }
 
+/// That of a barrier that is made, ended or waited for.
+shared_place own_barrier_place(const warp& w, const instruction& in, int lane) {
+  const shared_place at = barrier_place(w, in, lane);
+  if (at.of != &w.in) throw fault("an mbarrier of another block is made, ended or waited for");
+  return at;
+}
+
 void make_barrier(warp& w, const instruction& in, lane_set active) {
   each_lane(active, [&](int lane) {
-    const shared_place at = barrier_place(w, in, lane);
+    const shared_place at = own_barrier_place(w, in, lane);
     const std::uint32_t expected = w.at<std::uint32_t>(in.b)[lane];
     if (at.address % barrier_bytes != 0) throw fault("mbarrier.init: an address that is no multiple of 8");
     if (expected == 0 || expected >= 1u << 20) throw fault("mbarrier.init: " + std::to_string(expected) + " arrivals");
@@ -40,7 +47,7 @@ void make_barrier(warp& w, const instruction& in, lane_set active) {
 
 void end_barrier(warp& w, const instruction& in, lane_set active) {
   each_lane(active, [&](int lane) {
-    const shared_place at = barrier_place(w, in, lane);
+    const shared_place at = own_barrier_place(w, in, lane);
     if (!barrier_at(w, at, lane).copies.empty()) throw fault("mbarrier.inval while a copy is under way");
     checked_shared(w, at, barrier_bytes, use::write, lane);
     w.in.phases.erase(at.address);
@@ -105,7 +112,7 @@ void finish_copies(warp& w, phase& at) {
 void wait(warp& w, const instruction& in, lane_set active) {
   lane_set ended = 0;
   each_lane(active, [&](int lane) {
-    phase& at = barrier_at(w, barrier_place(w, in, lane), lane);
+    phase& at = barrier_at(w, own_barrier_place(w, in, lane), lane);
     const std::uint32_t parity = w.at<std::uint32_t>(in.b)[lane];
     if ((at.number & 1) == parity && at.pending == 0) finish_copies(w, at);
     if ((at.number & 1) == parity) return;
@@ -154,8 +161,8 @@ bool decode_arrival(decoder& d) {
 bool decode_barrier(decoder& d) {
   const std::string_view name = d.part(1);
   const bool is_of_cluster = d.has("shared::cluster");
-  if (!is_of_cluster && !d.has("shared") && !d.has("shared::cta")) return false;
-  d.made.where = is_of_cluster ? space::cluster : space::shared;
+  const bool is_of_block = d.has("shared") || d.has("shared::cta");
+  d.made.where = is_of_cluster ? space::cluster : is_of_block ? space::shared : space::generic;
   d.made.kind = orders_of(d);
   if (name == "arrive") {
     if (!decode_arrival(d)) return false;
@@ -178,7 +185,7 @@ bool decode_barrier(decoder& d) {
   } else {
     return false;
   }
-  return !d.made.is_wide_address;
+  return d.made.is_wide_address == (d.made.where == space::generic);
 }
 
 /// st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [to], {values}, [barrier].
@@ -241,7 +248,7 @@ void count_row(traffic& into, std::uintptr_t begin, std::size_t bytes) {
 bool decode_hopper(decoder& d) {
   if (d.part(0) == "mbarrier") return decode_barrier(d);
   if (d.part(0) == "st" && d.part(1) == "async") return decode_store(d);
-  if (d.part(0) == "cp" && d.part(2) == "bulk") return d.has("tensor") ? decode_tiles(d) : decode_bulk(d);
+  if (d.part(0) == "cp" && d.has("bulk")) return d.has("tensor") ? decode_tiles(d) : decode_bulk(d);
   return d.part(0) == "wgmma" && decode_warpgroups(d);
 }
 

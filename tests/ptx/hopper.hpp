@@ -17,6 +17,8 @@ void each_lane(lane_set active, Visit visit) {
 
 /// Where a lane's address of shared memory lies: `address + offset`, of the kind `where`.
 inline shared_place place_of(const warp& w, slot address, std::uint32_t offset, space where, int lane) {
+  if (where == space::generic)
+    return place_in_cluster(w, cluster_address(w, w.at<std::uint64_t>(address)[lane] + offset));
   const std::uint32_t at = w.at<std::uint32_t>(address)[lane] + offset;
   return where == space::cluster ? place_in_cluster(w, at) : shared_place{&w.in, at};
 }
@@ -48,6 +50,17 @@ void each_target(warp& w, const instruction& in, int lane, shared_place to, shar
     visit(shared_place{of, to.address}, shared_place{of, barrier.address});
   }
 }
+
+/// How a copy changes global memory: by the number of an operation and that of a type, which the driver has for maps.
+/// nullptr: there is no such reduction.
+combiner reduction_of(std::uint32_t operation, std::uint32_t type);
+/// The number of an operation by its name; 0: none.
+std::uint32_t number_of_reduction(std::string_view name);
+
+/// Begins a copy of bytes from shared memory to global memory; a wait for its group reads and ends it.
+void begin_storing(warp& w, const bulk_store& each);
+/// Where the traffic of such a copy counts.
+traffic& traffic_of(warp& w, combiner how);
 
 /// At the end of a block: what it stores arrives; throws fault where its shared memory has not been read before.
 void finish_stores(warp& w);

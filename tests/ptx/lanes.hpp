@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -85,6 +86,23 @@ handler for_float(std::string_view type, Make make) {
   if (type == "f32") return make.template operator()<float>();
   if (type == "f64") return make.template operator()<double>();
   return nullptr;
+}
+/// `make(f)` of the function `f(old, b, c)` by which an atomic operation changes a value; Result{} for other names.
+template <class Result, class T, class Make>
+Result for_change(std::string_view name, Make make) {
+  if (name == "add") return make([](T a, T b, T) { return a + b; });
+  if (name == "min") return make([](T a, T b, T) { return std::min(a, b); });
+  if (name == "max") return make([](T a, T b, T) { return std::max(a, b); });
+  if (name == "exch") return make([](T, T b, T) { return b; });
+  if (name == "cas") return make([](T a, T b, T c) { return a == b ? c : a; });
+  if constexpr (std::is_unsigned_v<T>) {
+    if (name == "and") return make([](T a, T b, T) { return a & b; });
+    if (name == "or") return make([](T a, T b, T) { return a | b; });
+    if (name == "xor") return make([](T a, T b, T) { return a ^ b; });
+    if (name == "inc") return make([](T a, T b, T) { return a >= b ? T{0} : a + 1; });
+    if (name == "dec") return make([](T a, T b, T) { return a == 0 || a > b ? b : a - 1; });
+  }
+  return {};
 }
 /// The unsigned integer of so many bytes.
 template <class Make>

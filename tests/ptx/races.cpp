@@ -119,6 +119,19 @@ void note_use_from_afar(warp& w, block& of, const access& now) {
   of.used_from_afar[w.place_in_cluster] = w.clock;
 }
 
+/// A write while a copy to global memory still reads the bytes.
+void check_unread(const block& of, const access& now, std::uintptr_t place) {
+  const auto is_read = [&](const bulk_store& each) {
+    return each.values.empty() && place < each.from + static_cast<std::uintptr_t>(each.bytes) &&
+           each.from < place + static_cast<std::uintptr_t>(now.bytes);
+  };
+  for (const auto& each : of.warps) {
+    if (std::any_of(each->stores.begin(), each->stores.end(), is_read))
+      throw fault("lane " + std::to_string(now.lane) +
+                  " writes shared memory that cp.async.bulk still reads: no wait_group comes before");
+  }
+}
+
 unsigned char* check_shared(warp& w, block& of, const access& now) {
   region& shared = of.shared();
   if (!shared.holds(now.address, static_cast<std::size_t>(now.bytes)) ||
@@ -127,6 +140,7 @@ unsigned char* check_shared(warp& w, block& of, const access& now) {
                 std::to_string(now.address - shared.begin() - first_shared_byte) +
                 " of shared memory, of which there are " + std::to_string(shared.bytes() - first_shared_byte));
   if (&of != &w.in) note_use_from_afar(w, of, now);
+  if (of.unread_stores != 0 && now.how != use::read) check_unread(of, now, now.address - shared.begin());
   check(w, shared, now, true);
   return reinterpret_cast<unsigned char*>(now.address);
 }

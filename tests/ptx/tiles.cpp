@@ -56,8 +56,13 @@ struct tile_copy {
   }
 };
 
-/// One row of a tile: elements outside of the tensor are zero.
-void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
+/// What lies in the tensor of a row: bytes from `begin` on, `first` bytes behind the row's begin.
+struct row_part {
+  std::uint64_t begin = 0;
+  std::size_t first = 0, bytes = 0;
+};
+
+row_part part_of(const tile_copy& copy, std::int64_t row) {
   const tile_map& map = copy.map;
   std::int64_t at[tile_map::most_axes]{};
   copy.place_row(row, at);
@@ -67,17 +72,23 @@ void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
     is_inside = is_inside && at[axis] >= 0 && at[axis] < static_cast<std::int64_t>(map.extents[axis]);
     from += static_cast<std::uint64_t>(at[axis]) * map.strides[axis - 1];
   }
-  const std::int64_t row_bytes = copy.row_bytes();
-  std::vector<unsigned char> values(static_cast<std::size_t>(row_bytes));
   const std::int64_t first = std::max<std::int64_t>(0, -copy.position[0]);
   const std::int64_t end =
       std::min<std::int64_t>(map.box[0], static_cast<std::int64_t>(map.extents[0]) - copy.position[0]);
-  if (is_inside && first < end) {
-    const std::uint64_t begin = from + static_cast<std::uint64_t>((copy.position[0] + first) * map.element_bytes);
-    const auto bytes = static_cast<std::size_t>((end - first) * map.element_bytes);
-    if (copy.is_counted) count_row(w.in.of.done.global_loads, begin, bytes);
-    std::memcpy(&values[static_cast<std::size_t>(first * map.element_bytes)],
-                checked_global(w, begin, static_cast<int>(bytes), use::read, copy.lane), bytes);
+  if (!is_inside || first >= end) return {};
+  return {.begin = from + static_cast<std::uint64_t>((copy.position[0] + first) * map.element_bytes),
+          .first = static_cast<std::size_t>(first * map.element_bytes),
+          .bytes = static_cast<std::size_t>((end - first) * map.element_bytes)};
+}
+
+/// One row of a tile: elements outside of the tensor are zero.
+void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
+  const std::int64_t row_bytes = copy.row_bytes();
+  std::vector<unsigned char> values(static_cast<std::size_t>(row_bytes));
+  if (const row_part part = part_of(copy, row); part.bytes != 0) {
+    if (copy.is_counted) count_row(w.in.of.done.global_loads, part.begin, part.bytes);
+    std::memcpy(&values[part.first], checked_global(w, part.begin, static_cast<int>(part.bytes), use::read, copy.lane),
+                part.bytes);
   }
   const std::uint32_t to = copy.to.address + static_cast<std::uint32_t>(row * row_bytes);
   for (std::uint32_t part = 0; part < row_bytes; part += 16)
@@ -124,6 +135,37 @@ tile_copy read_tile(warp& w, const instruction& in, int lane) {
   return copy;
 }
 
+void check_alignment(const tile_map& map, shared_place at) {
+  const std::uint32_t alignment = map.swizzle_bytes == 0 ? 128 : map.swizzle_bytes * 8u;
+  if (at.address % alignment != 0)
+    throw fault("a copy of a tile at an address that is no multiple of " + std::to_string(alignment));
+}
+
+/// A tile to global memory, in parts of 16 bytes as they are exchanged. What is outside of the tensor stays.
+void begin_tile_store(warp& w, const instruction& in, lane_set active) {
+  each_lane(active, [&](int lane) {
+    tile_copy copy = read_tile(w, in, lane);
+    copy.to = place_of(w, in.a, static_cast<std::uint32_t>(in.offset), space::shared, lane);
+    check_alignment(copy.map, copy.to);
+    const combiner how = reduction_of(in.target, copy.map.element_type);
+    if (in.target != 0 && how == nullptr) throw fault("a copy reduces to a tensor whose type has no such operation");
+    ++traffic_of(w, how).accesses;
+    for (std::int64_t row = 0; row < copy.rows(); ++row) {
+      const row_part part = part_of(copy, row);
+      if (part.bytes != 0) count_row(traffic_of(w, how), part.begin, part.bytes);
+      const auto from = copy.to.address + static_cast<std::uint32_t>(row * copy.row_bytes());
+      for (std::size_t at = part.first, next = 0; at < part.first + part.bytes; at = next) {
+        next = std::min(at / 16 * 16 + 16, part.first + part.bytes);
+        begin_storing(w, {.lane = lane,
+                          .from = copy.swizzled(from + static_cast<std::uint32_t>(at)),
+                          .to = part.begin + (at - part.first),
+                          .bytes = static_cast<int>(next - at),
+                          .combine = how});
+      }
+    }
+  });
+}
+
 void begin_tile(warp& w, const instruction& in, lane_set active) {
   each_lane(active, [&](int lane) {
     const shared_place to = place_of(w, in.a, static_cast<std::uint32_t>(in.offset), in.where, lane);
@@ -131,9 +173,7 @@ void begin_tile(warp& w, const instruction& in, lane_set active) {
     if (!barrier_at(w, barrier, lane).is_shown)
       throw fault("a copy of a tile tells an mbarrier that no fence.mbarrier_init has shown to it");
     tile_copy copy = read_tile(w, in, lane);
-    const std::uint32_t alignment = copy.map.swizzle_bytes == 0 ? 128 : copy.map.swizzle_bytes * 8u;
-    if (to.address % alignment != 0)
-      throw fault("a copy of a tile to an address that is no multiple of " + std::to_string(alignment));
+    check_alignment(copy.map, to);
     each_target(w, in, lane, to, barrier, [&](shared_place target, shared_place told) {
       copy.to = target;
       begin_arriving(w, {.to = target,
@@ -146,31 +186,57 @@ void begin_tile(warp& w, const instruction& in, lane_set active) {
   });
 }
 
+bool has_only(const decoder& d, int first, std::initializer_list<std::string_view> known) {
+  const auto is_known = [&](std::string_view part) {
+    return std::find(known.begin(), known.end(), part) != known.end();
+  };
+  return std::all_of(d.text->opcode.begin() + first, d.text->opcode.end(), is_known);
+}
+
+/// The map and the position of a copy, which are operand `i`.
+bool decode_position(decoder& d, std::size_t i) {
+  d.address(i, &instruction::b);
+  if (d.made.offset != 0 || !d.made.is_wide_address) return false;
+  d.add_list({.what = operand::list, .text = {}, .parts = d.at(i).parts}, 4, false);
+  return true;
+}
+
+/// cp{.reduce}.async.bulk.tensor.2d.global.shared::cta{.add}.tile.bulk_group.L2::cache_hint [map, {position}], [from],
+/// policy.
+bool decode_tile_store(decoder& d, int to) {
+  const bool reduces = d.part(1) == "reduce";
+  if (d.part(to + 1) != "shared::cta" || !d.has("bulk_group")) return false;
+  if (reduces) d.made.target = number_of_reduction(d.part(to + 2));
+  if (reduces != (d.made.target != 0)) return false;
+  if (!has_only(d, to + (reduces ? 3 : 2), {"tile", "bulk_group", "L2::cache_hint"})) return false;
+  if (d.operands() != std::size_t{2} + (d.has("L2::cache_hint") ? 1 : 0) || !decode_position(d, 0)) return false;
+  d.made.kind = boxes;
+  d.made.run = &begin_tile_store;
+  d.address(1);
+  return !d.made.is_wide_address;
+}
+
 }  // namespace
 
 /// cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint
 /// [to], [map, {position}], [barrier], {offsets}, mask, policy.
 bool decode_tiles(decoder& d) {
+  if (d.part(1) == "reduce") return d.part(6) == "global" && decode_tile_store(d, 6);
+  if (d.part(5) == "global") return decode_tile_store(d, 5);
   const bool is_of_pixels = d.has("im2col"), is_to_many = d.has("multicast::cluster");
   const std::size_t operands =
       std::size_t{3} + (is_of_pixels ? 1 : 0) + (is_to_many ? 1 : 0) + (d.has("L2::cache_hint") ? 1 : 0);
   const std::string_view to = d.part(5);
   if (!d.has("mbarrier::complete_tx::bytes") || d.operands() != operands || d.part(6) != "global") return false;
-  for (std::size_t i = 7; i < d.text->opcode.size(); ++i) {
-    static constexpr std::string_view known[] = {"tile", "im2col", "mbarrier::complete_tx::bytes", "multicast::cluster",
-                                                 "L2::cache_hint"};
-    if (std::find(std::begin(known), std::end(known), d.text->opcode[i]) == std::end(known)) return false;
-  }
+  if (!has_only(d, 7, {"tile", "im2col", "mbarrier::complete_tx::bytes", "multicast::cluster", "L2::cache_hint"}))
+    return false;
   if (to != "shared::cluster" && to != "shared::cta") return false;
   d.made.where = to == "shared::cluster" ? space::cluster : space::shared;
   d.made.kind = is_of_pixels ? pixels : boxes;
   d.address(2, &instruction::c);
   if (d.made.is_wide_address) return false;
   d.made.target = static_cast<std::uint32_t>(d.made.offset);
-  d.address(1, &instruction::b);
-  if (d.made.offset != 0 || !d.made.is_wide_address) return false;
-  const operand position{.what = operand::list, .text = {}, .parts = d.at(1).parts};
-  d.add_list(position, 4, false);
+  if (!decode_position(d, 1)) return false;
   if (is_of_pixels) {
     if (d.made.count < 3 || d.at(3).parts.size() + 2 != d.made.count) return false;
     d.add_list(3, 2, false);

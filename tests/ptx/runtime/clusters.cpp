@@ -58,19 +58,28 @@ std::vector<int> numbered(int count) {
 
 constexpr unsigned rotated_blocks = 8, rotated_threads = 96;
 
-/// Launches `kernel` with clusters of so many blocks; 0 says nothing of clusters.
+/// A launch with clusters of so many blocks; 0 says nothing of clusters.
+struct rotation_launch {
+  cudaLaunchAttribute attribute{};
+  cudaLaunchConfig_t how{};
+
+  explicit rotation_launch(unsigned blocks, unsigned grid = rotated_blocks) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {blocks, 1, 1};
+    how.gridDim = grid;
+    how.blockDim = rotated_threads;
+    how.dynamicSmemBytes = rotated_threads * sizeof(int);
+    how.attrs = &attribute;
+    how.numAttrs = blocks == 0 ? 0 : 1;
+  }
+  rotation_launch(const rotation_launch&) = delete;
+  rotation_launch& operator=(const rotation_launch&) = delete;
+};
+
 cudaError_t launch_rotation(void (*kernel)(const int*, int*), unsigned blocks, const int* from, int* to,
                             unsigned grid = rotated_blocks) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {blocks, 1, 1};
-  cudaLaunchConfig_t how{};
-  how.gridDim = grid;
-  how.blockDim = rotated_threads;
-  how.dynamicSmemBytes = rotated_threads * sizeof(int);
-  how.attrs = &attribute;
-  how.numAttrs = blocks == 0 ? 0 : 1;
-  return cudaLaunchKernelEx(&how, kernel, from, to);
+  const rotation_launch launch(blocks, grid);
+  return cudaLaunchKernelEx(&launch.how, kernel, from, to);
 }
 
 std::vector<int> rotated(const std::vector<int>& values, unsigned blocks, unsigned distance) {
@@ -112,6 +121,42 @@ TEST_CASE("clusters that a device would not launch are refused", "[ptx]") {
   int is_able = 0;
   CHECK(cudaDeviceGetAttribute(&is_able, cudaDevAttrClusterLaunch, 0) == cudaSuccess);
   CHECK(is_able == 1);
+  static_cast<void>(cudaGetLastError());
+}
+
+namespace {
+
+cudaError_t count_clusters(int& result, void (*kernel)(const int*, int*), const rotation_launch& launch) {
+  return cudaOccupancyMaxActiveClusters(&result, kernel, &launch.how);
+}
+
+}  // namespace
+
+TEST_CASE("a device tells how many clusters it holds at once", "[ptx]") {
+  int multiprocessors = 0, blocks_of_each = 0;
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_of_each, rotate, rotated_threads,
+                                                rotated_threads * sizeof(int));
+  REQUIRE(multiprocessors * blocks_of_each >= 8);
+  for (const unsigned blocks : {0u, 1u, 2u, 4u, 8u}) {
+    int found = -1;
+    CHECK(count_clusters(found, rotate, rotation_launch(blocks)) == cudaSuccess);
+    CHECK(found == multiprocessors * blocks_of_each / (blocks == 0 ? 1 : static_cast<int>(blocks)));
+  }
+  int found = -1;
+  CHECK(count_clusters(found, rotate_four, rotation_launch(0)) == cudaSuccess);
+  CHECK(found == multiprocessors * blocks_of_each / 4);
+  rotation_launch much(2);
+  much.how.dynamicSmemBytes = 40000;  // as many blocks as memory has room for
+  int of_much = -1, room = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&room, rotate, rotated_threads, 40000);
+  CHECK(count_clusters(of_much, rotate, much) == cudaSuccess);
+  CHECK((of_much == multiprocessors * room / 2 && room < blocks_of_each));
+  found = -1;
+  CHECK(count_clusters(found, rotate, rotation_launch(16, 16)) == cudaErrorInvalidClusterSize);
+  CHECK(count_clusters(found, rotate_four, rotation_launch(2)) == cudaErrorInvalidClusterSize);
+  CHECK(count_clusters(found, rotate, rotation_launch(3)) == cudaErrorInvalidConfiguration);
+  CHECK(found == -1);
   static_cast<void>(cudaGetLastError());
 }
 

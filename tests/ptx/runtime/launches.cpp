@@ -173,6 +173,24 @@ struct launch_attributes {
   bool has_cluster = false;
 };
 
+launch_attributes attributes_of(const cudaLaunchConfig_t& how) {
+  launch_attributes with;
+  for (unsigned i = 0; i < how.numAttrs; ++i) {
+    const cudaLaunchAttribute& each = how.attrs[i];
+    if (each.id == cudaLaunchAttributeCooperative) with.is_cooperative = each.val.cooperative != 0;
+    if (each.id != cudaLaunchAttributeClusterDimension) continue;
+    with.has_cluster = true;
+    with.cluster = {each.val.clusterDim.x, each.val.clusterDim.y, each.val.clusterDim.z};
+  }
+  return with;
+}
+
+/// The size of a kernel's clusters, which it or the launch says. cudaErrorInvalidClusterSize where they differ.
+cudaError_t choose_cluster(launch& asked, const launch_attributes& with) {
+  asked.cluster = asked.code->has_cluster ? asked.code->cluster : with.cluster;
+  return with.has_cluster && with.cluster != asked.cluster ? cudaErrorInvalidClusterSize : cudaSuccess;
+}
+
 cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void** arguments, std::size_t shared_bytes,
                 const launch_attributes& with, cudaStream_t stream) {
   runtime_state& state = runtime_state::of_process();
@@ -181,7 +199,6 @@ cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void*
   if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
   launch asked{.grid = {grid_extent.x, grid_extent.y, grid_extent.z},
                .block = {block_extent.x, block_extent.y, block_extent.z},
-               .cluster = with.cluster,
                .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
                .parameters = {},
                .is_cooperative = with.is_cooperative,
@@ -192,10 +209,7 @@ cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void*
     state.fault_text = failure.what();
     return state.keep(cudaErrorLaunchFailure);
   }
-  if (asked.code->has_cluster) {
-    if (with.has_cluster && with.cluster != asked.code->cluster) return state.keep(cudaErrorInvalidClusterSize);
-    asked.cluster = asked.code->cluster;
-  }
+  if (const cudaError_t code = choose_cluster(asked, with)) return state.keep(code);
   if (const cudaError_t code = check_configuration(found->second, *asked.code, asked)) return state.keep(code);
   if (with.is_cooperative &&
       asked.grid.count() > static_cast<std::size_t>(state.multiprocessors) *
@@ -277,14 +291,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
   return run(kernel, grid, block, arguments, shared_bytes, {}, stream);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments) {
-  launch_attributes with;
-  for (unsigned i = 0; i < how->numAttrs; ++i) {
-    const cudaLaunchAttribute& each = how->attrs[i];
-    if (each.id == cudaLaunchAttributeCooperative) with.is_cooperative = each.val.cooperative != 0;
-    if (each.id != cudaLaunchAttributeClusterDimension) continue;
-    with.has_cluster = true;
-    with.cluster = {each.val.clusterDim.x, each.val.clusterDim.y, each.val.clusterDim.z};
-  }
+  const launch_attributes with = attributes_of(*how);
   return run(function, how->gridDim, how->blockDim, arguments, how->dynamicSmemBytes, with, how->stream);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
@@ -328,6 +335,22 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
                                                           size_t shared_bytes) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared_bytes, 0);
+}
+/// As many as multiprocessors hold, wherever a cluster's blocks are. A device may hold fewer.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const cudaLaunchConfig_t* how) {
+  runtime_state& state = runtime_state::of_process();
+  const auto found = state.kernels.find(function);
+  if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
+  launch asked{.code = &found->second.of->entry(found->second.name),
+               .grid = {how->gridDim.x, how->gridDim.y, how->gridDim.z},
+               .block = {how->blockDim.x, how->blockDim.y, how->blockDim.z},
+               .shared_bytes = static_cast<std::uint32_t>(how->dynamicSmemBytes),
+               .parameters = {}};
+  if (const cudaError_t code = choose_cluster(asked, attributes_of(*how))) return state.keep(code);
+  if (const cudaError_t code = check_configuration(found->second, *asked.code, asked)) return state.keep(code);
+  const int blocks = resident_blocks(*asked.code, static_cast<int>(asked.block.count()), how->dynamicSmemBytes);
+  *clusters = state.multiprocessors * blocks / static_cast<int>(asked.cluster.count());
+  return cudaSuccess;
 }
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 // tests/ptx/runtime/older_code.cpp: a program for sm_75, as nvcc makes it by default, on a device for sm_90.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <tenon/contraction/attention_gradient_select.hpp>
 #include <tenon/contraction/attention_select.hpp>
 #include <tenon/tenon.hpp>
 #include <type_traits>
@@ -31,6 +32,24 @@ void attend_in_registers() {
           tenon::strided_target<half, 3>{result.data(), result.strides()}, node));
 }
 
+/// The same of its gradients, by their first pass.
+void differentiate_in_registers() {
+  const auto query = ones_of(20), key = ones_of(30), value = ones_of(30), gradient = ones_of(20);
+  const auto node = tenon::scaled_dot_product_attention(query, key, value);
+  const auto extents = tenon::extents_of_product(node);
+  const tenon::attention_operands operands(node, as_node(gradient), extents);
+  const tenon::register_gradient_operands of_queries{tenon::detail::left_operand<half>(operands.query, 20, 16),
+                                                     tenon::detail::right_operand<half>(operands.key, 30, 16),
+                                                     tenon::detail::left_operand<half>(operands.gradient, 20, 16),
+                                                     tenon::detail::right_operand<half>(operands.value, 30, 16),
+                                                     operands.bias,
+                                                     operands.factor};
+  tenon::tensor<float, tenon::rank<1>, cuda> sums({40});
+  const tenon::strided_target<half, 3> nowhere{nullptr, {}};
+  tenon::detail::run_register_pass<cuda, 64, tenon::attention_pass::sums>(node, of_queries, nowhere, nowhere,
+                                                                          sums.data());
+}
+
 }  // namespace
 
 TEST_CASE("kernels are chosen for the architecture that they were made for", "[ptx]") {
@@ -40,6 +59,8 @@ TEST_CASE("kernels are chosen for the architecture that they were made for", "[p
 }
 
 TEST_CASE("a kernel that its code's architecture lacks fails, and does not end in silence", "[ptx]") {
-  const std::string text = tenon_test::text_of<tenon::cuda_error>([] { attend_in_registers(); });
-  CHECK(tenon_test::has(text, "trap: the kernel ended itself"));
+  for (void (*const run)() : {&attend_in_registers, &differentiate_in_registers}) {
+    const std::string text = tenon_test::text_of<tenon::cuda_error>(run);
+    CHECK(tenon_test::has(text, "trap: the kernel ended itself"));
+  }
 }
