@@ -7,6 +7,11 @@
 #include <limits>
 #include <tenon/device/simd.hpp>
 
+#if defined(__clang__)
+#pragma clang diagnostic push  // vectors pass between functions that are one by then, so no binary interface changes
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+
 namespace tenon::simd {
 
 namespace detail {
@@ -85,3 +90,7 @@ TENON_HOST_DEVICE TENON_INLINE constexpr auto as_lanes(const V& lanes) {
 }
 
 }  // namespace tenon::simd
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
