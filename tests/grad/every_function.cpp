@@ -92,6 +92,7 @@ TEST_CASE("derivatives of exponentials and powers", "[every_function]") {
       {"pow", of_both(tenon::pow, 0.5f, 3)},
       {"pow", of_one([](const auto& x) { return tenon::pow(x, 3); })},
       {"hypot", of_both(tenon::hypot, 0.5f, 3)},
+      {"logaddexp", of_both(tenon::logaddexp, -3, 3)},
   });
 }
 
@@ -112,6 +113,7 @@ TEST_CASE("derivatives of trigonometric, hyperbolic and special functions", "[ev
       {"atanh", of_one(tenon::atanh, -0.9f, 0.9f)},
       {"erf", of_one(tenon::erf)},
       {"erfc", of_one(tenon::erfc)},
+      {"erfinv", of_one(tenon::erfinv, -0.9f, 0.9f)},
       {"gamma", of_one(tenon::gamma, 0.5f, 3)},
       {"lgamma", of_one(tenon::lgamma, 0.5f, 3)},
       {"digamma", of_one(tenon::digamma, 0.5f, 3)},
