@@ -16,6 +16,32 @@ using tenon_test::counting;
 using tenon_test::numbers_of;
 using numbers = std::vector<double>;
 
+namespace {
+namespace own_names {
+
+using namespace std;
+using namespace tenon;
+
+/// Functions of a program that have names of NumPy and PyTorch.
+template <class Operand>
+auto clip(const Operand& x, float most) {
+  return minimum(x, most);
+}
+double power(double x, double y) { return std::pow(x, y); }
+double var(double x, int) { return x; }
+
+auto clipped(const tensor<float, tenon::rank<1>>& x) { return clip(x, 1); }
+double of_numbers() { return power(2, 3) + var(2, 3); }
+
+}  // namespace own_names
+}  // namespace
+
+TEST_CASE("a program's own functions go before names of NumPy", "[other_headers]") {
+  const auto x = counting<float>(rank<1>(3));
+  CHECK(numbers_of(own_names::clipped(x)) == numbers{0, 1, 1});
+  CHECK(own_names::of_numbers() == 10);
+}
+
 TEST_CASE("products with their header are products", "[other_headers]") {
   auto x = counting<float>(rank<2>(2, 2));
   const auto y = x;

@@ -1,6 +1,7 @@
 // tests/grad/every_function.cpp: the derivative of every pointwise function, against central differences in double.
 // Those of arrays are in tests/grad/every_array_function.cpp.
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
 #include <tenon/expressions.hpp>
 #include <tenon/grad/gradient.hpp>
 
@@ -92,6 +93,7 @@ TEST_CASE("derivatives of exponentials and powers", "[every_function]") {
       {"pow", of_both(tenon::pow, 0.5f, 3)},
       {"pow", of_one([](const auto& x) { return tenon::pow(x, 3); })},
       {"hypot", of_both(tenon::hypot, 0.5f, 3)},
+      {"logaddexp", of_both(tenon::logaddexp, -3, 3)},
   });
 }
 
@@ -112,6 +114,7 @@ TEST_CASE("derivatives of trigonometric, hyperbolic and special functions", "[ev
       {"atanh", of_one(tenon::atanh, -0.9f, 0.9f)},
       {"erf", of_one(tenon::erf)},
       {"erfc", of_one(tenon::erfc)},
+      {"erfinv", of_one(tenon::erfinv, -0.9f, 0.9f)},
       {"gamma", of_one(tenon::gamma, 0.5f, 3)},
       {"lgamma", of_one(tenon::lgamma, 0.5f, 3)},
       {"digamma", of_one(tenon::digamma, 0.5f, 3)},
@@ -150,6 +153,15 @@ TEST_CASE("derivatives of activations", "[every_function]") {
       {"soft_shrink", of_one(tenon::soft_shrink)},
       {"tanh_shrink", of_one(tenon::tanh_shrink)},
   });
+}
+
+TEST_CASE("the derivative of a sum of exponentials that are infinite, 0 or far apart", "[every_function]") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const tenon::tensor<double, rank<1>> x = {infinity, -infinity, infinity, 3, 1000},
+                                       y = {infinity, -infinity, 2, 3, -9};
+  const auto v = tenon::variable<0>(x);
+  const auto [dx] = tenon::vjp(tenon::logaddexp(v, y), tenon::constants(x.shape(), 1.0), tenon::wrt(v));
+  CHECK(tenon_test::elements_of(tenon::tensor<double, rank<1>>(dx)) == std::vector<double>{0.5, 0.5, 1, 0.5, 1});
 }
 
 TEST_CASE("quantised numbers have the derivative of their range", "[every_function]") {

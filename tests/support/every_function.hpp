@@ -71,6 +71,7 @@ std::vector<function_row<T>> unary_functions() {
           row("atanh", tenon::atanh),
           row("erf", tenon::erf),
           row("erfc", tenon::erfc),
+          row("erfinv", tenon::erfinv),
           row("gamma", tenon::gamma),
           row("lgamma", tenon::lgamma),
           row("digamma", tenon::digamma),
@@ -102,22 +103,12 @@ std::vector<function_row<T>> unary_functions() {
 template <class T>
 std::vector<function_row<T>> binary_functions() {
   const auto row = [](const char* name, const auto& function) { return detail::row_of<T, 2>(name, function); };
-  return {row("add", tenon::add),
-          row("subtract", tenon::subtract),
-          row("multiply", tenon::multiply),
-          row("divide", tenon::divide),
-          row("minimum", tenon::minimum),
-          row("maximum", tenon::maximum),
-          row("fmin", tenon::fmin),
-          row("fmax", tenon::fmax),
-          row("copysign", tenon::copysign),
-          row("fmod", tenon::fmod),
-          row("remainder", tenon::remainder),
-          row("floor_divide", tenon::floor_divide),
-          row("hypot", tenon::hypot),
-          row("pow", tenon::pow),
-          row("atan2", tenon::atan2),
-          row("soft_cap", tenon::soft_cap)};
+  return {row("add", tenon::add),       row("subtract", tenon::subtract),   row("multiply", tenon::multiply),
+          row("divide", tenon::divide), row("minimum", tenon::minimum),     row("maximum", tenon::maximum),
+          row("fmin", tenon::fmin),     row("fmax", tenon::fmax),           row("copysign", tenon::copysign),
+          row("fmod", tenon::fmod),     row("remainder", tenon::remainder), row("floor_divide", tenon::floor_divide),
+          row("hypot", tenon::hypot),   row("logaddexp", tenon::logaddexp), row("pow", tenon::pow),
+          row("atan2", tenon::atan2),   row("soft_cap", tenon::soft_cap)};
 }
 
 /// Functions of three operands.

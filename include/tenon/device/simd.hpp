@@ -302,7 +302,7 @@ TENON_HOST_DEVICE TENON_INLINE constexpr auto abs(V value) {
 /// x * y + z, rounded once where the machine can. Numbers and packs give the same result. Written as a plain sum,
 /// compilers would fuse some products and not others, depending on the code around them.
 template <class V>
-TENON_INLINE V multiply_add(V x, V y, V z) {
+TENON_HOST_DEVICE TENON_INLINE V multiply_add(V x, V y, V z) {
 #if defined(__FMA__) && !defined(__CUDACC__)
   if constexpr (is_number<V>) {
     return std::fma(x, y, z);

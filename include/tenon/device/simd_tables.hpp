@@ -111,7 +111,7 @@ using whole_lanes = pack<typename table_of<V>::bits, width_of<V>>;
 
 /// c[0] + x (c[1] + x (c[2] + ...))
 template <class V, int Count>
-TENON_INLINE V polynomial(V x, const array<lane_of<V>, Count>& c) {
+TENON_HOST_DEVICE TENON_INLINE V polynomial(V x, const array<lane_of<V>, Count>& c) {
   V result = constant_like<V>(c[Count - 1]);
   for (int k = Count - 2; k >= 0; --k) result = result * x + c[k];
   return result;

@@ -41,6 +41,16 @@ template <class Call>
 struct result_of_random {
   static_assert(must_hold<Call>, "tenon: include <tenon/expr/random.hpp>, or these arguments do not fit");
 };
+template <class Call>
+struct result_without_seed {
+  static_assert(must_hold<Call>, "tenon: a seed stands behind the extents, as in uniform<float>({3, 4}, 1)");
+};
+template <class Name>
+struct result_of_other_name {
+  static_assert(must_hold<Name>,
+                "tenon: this function has another name here, which must_hold<use_...> says; docs/guide/from_numpy.md "
+                "and from_pytorch.md show its arguments");
+};
 template <class Operand>
 struct result_of_print {
   static_assert(must_hold<Operand>, "tenon: to print tensors include <tenon/io/print.hpp>");
@@ -112,6 +122,11 @@ detail::result_of_random<struct randint_call> randint(...);
 template <class... Types>
 detail::result_of_random<struct permutation_call> permutation(...);
 
+template <class... Types, int Rank>
+detail::result_without_seed<struct uniform_call> uniform(const listed_extent (&)[Rank]);
+template <class... Types, int Rank>
+detail::result_without_seed<struct normal_call> normal(const listed_extent (&)[Rank]);
+
 template <class... Types>
 detail::result_of_extents<struct zeros_call> zeros(...);
 template <class... Types>
@@ -125,6 +140,33 @@ detail::result_of_shifts<struct shifts_call> roll(...);
 detail::result_of_axes<struct axes_call> softmax(...), log_softmax(...), logsumexp(...), standardise(...), flip(...),
     repeat(...), squeeze(...), flatten(...), unflatten(...), permute(...), swap_axes(...), move_axis(...), take(...),
     take_along_axis(...), select(...), narrow(...), count_nonzero(...), norm_l1(...), norm_l2(...), norm_inf(...);
+
+/// Names that NumPy and PyTorch have for functions of other names.
+detail::result_of_other_name<struct use_concatenate> cat(...), concat(...), hstack(...), vstack(...);
+detail::result_of_other_name<struct use_matmul> bmm(...);
+detail::result_of_other_name<struct use_pow> power(...);
+detail::result_of_other_name<struct use_clamp> clip(...);
+detail::result_of_other_name<struct use_max> amax(...);
+detail::result_of_other_name<struct use_min> amin(...);
+detail::result_of_other_name<struct use_variance> var(...);
+detail::result_of_other_name<struct use_where> masked_fill(...);
+detail::result_of_other_name<struct use_take> index_select(...);
+detail::result_of_other_name<struct use_swap_axes> swapaxes(...);
+detail::result_of_other_name<struct use_move_axis> moveaxis(...);
+detail::result_of_other_name<struct use_repeat> repeat_interleave(...);
+detail::result_of_other_name<struct use_flatten> ravel(...);
+template <int... Axes>
+detail::result_of_other_name<struct use_new_axis> unsqueeze(...);
+template <int... Axes>
+detail::result_of_other_name<struct use_new_axis> expand_dims(...);
+template <class... Types>
+detail::result_of_other_name<struct use_cast> astype(...);
+template <class... Types>
+detail::result_of_other_name<struct use_normal_with_a_seed> randn(...);
+template <class... Types, int Rank>
+detail::result_of_other_name<struct use_normal_with_a_seed> randn(const listed_extent (&)[Rank]);
+template <class... Types>
+detail::result_of_other_name<struct use_permutation_with_a_seed> randperm(...);
 
 /// Behind any for std::ostream, which is nearer to every stream.
 template <tensor_operand Operand>

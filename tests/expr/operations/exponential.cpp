@@ -21,6 +21,10 @@ double log_of(double x) { return std::log(x); }
 double sqrt_of(double x) { return std::sqrt(x); }
 double rsqrt_of(double x) { return 1 / std::sqrt(x); }
 double pow_of(double x, double y) { return std::pow(x, y); }
+double logaddexp_of(double x, double y) {
+  if (std::isnan(x) || std::isnan(y)) return nan_value;
+  return x == y ? x + std::log(2.0) : std::fmax(x, y) + std::log1p(std::exp(-std::fabs(x - y)));
+}
 double hypot_of(double x, double y) { return std::hypot(x, y); }
 
 std::vector<double> between(double low, double high, int count) {
@@ -146,6 +150,12 @@ TEMPLATE_LIST_TEST_CASE("powers and hypotenuses of floats", "[exponential]", ten
                                             1) == "");
 }
 
+TEMPLATE_LIST_TEST_CASE("logarithms of sums of exponentials", "[exponential]", tenon_test::spaces) {
+  const std::vector<double> x = {0, -0.0, 1, -1, 2, -3, 88.5, 710, -745, 1e20, -1e30, infinity, -infinity, nan_value};
+  CHECK(binary_difference<float, TestType>(tenon::logaddexp, logaddexp_of, x, 3) == "");
+  CHECK(binary_difference<double, TestType>(tenon::logaddexp, logaddexp_of, x, 3) == "");
+}
+
 TEMPLATE_LIST_TEST_CASE("powers of integers stay integers and wrap around", "[exponential]", tenon_test::spaces) {
   check_whole_powers<std::int32_t, TestType>({0, 1, -1, 2, -2, 3, -3, 7, 10, 31, 32, 33, 46341, -65536});
   check_whole_powers<std::int8_t, TestType>({0, 1, -1, 2, -2, 3, 7, 8, 100, 127, -128});
@@ -163,6 +173,7 @@ TEST_CASE("integers and bool give float", "[exponential]") {
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::sqrt(x > 1))::element, float>);
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::reciprocal(x))::element, float>);
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::hypot(x, x))::element, float>);
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::logaddexp(x, x))::element, float>);
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::pow(x, 0.5))::element, float>);
   CHECK(numbers_of(tenon::sqrt(x * x)) == std::vector<double>{0, 1, 2});
   CHECK(numbers_of(tenon::reciprocal(x + 1)) == std::vector<double>{1, 0.5, static_cast<double>(1.0f / 3)});

@@ -57,6 +57,7 @@ everywhere = [single(m) for m in magnitudes] + of_double
 specials = [0.0, -0.0, inf, -inf, nan]
 both = specials + [s * m for m in everywhere for s in (1, -1)]
 positive = specials + everywhere + [-1.0, -2.0**-149]
+near_ends = [s * (1 - d) for d in (2.0**-24, 2.0**-20, 0.0078125, 2.0**-53, 1e-13, 1e-7) for s in (1, -1)]
 near_poles = [single(n + d) for n in (-1, -2, -7) for d in (0, 2.0**-20, -2.0**-20, 0.03, 0.5)] + [-1 - 1e-12, -3 + 1e-9]
 half_way = [-1.5, -6.5, -50.5, -2.5 + 2.0**-40, -20.0625]
 zeros_of_gammas = [1.4616321449683623, single(1.4616321), -0.504083008264455, single(-2.4570247), 1.0000001]
@@ -91,6 +92,20 @@ def unless_pole(at_pole, function):
 
 def gamma(x):
     return inf if x > 200 else 0.0 * (-1) ** (int(mp.floor(x)) % 2) if x < -200 else mp.gamma(x)
+
+
+def erfinv(x):
+    """By Newton's steps on log(erfc), with the digits that doubles beside 1 take; x itself may be too small for them."""
+    if abs(x) == 1:
+        return float(x) * inf
+    if abs(x) < 1e-60:
+        return x * mp.sqrt(mp.pi) / 2
+    with mp.workprec(400):
+        y = mp.sqrt(-mp.log(1 - abs(x)))
+        for _ in range(60):
+            here = mp.erfc(y)
+            y += mp.log(here / (1 - abs(x))) * here * mp.sqrt(mp.pi) / 2 * mp.exp(y * y)
+        return mp.sign(x) * y
 
 
 def lgamma(x):
@@ -186,6 +201,7 @@ unary = [
     ("erf", 2, 2, "of_result", both, unless_great(mp.erf, mp.sign, mp.sign), odd(1.0)),
     ("erfc", 2, 2, "of_result", both, unless_great(mp.erfc, lambda x: mp.mpf(2), lambda x: mp.mpf(0)),
      at(0.0, 2.0, 1.0)),
+    ("erfinv", 4, 4, "of_result", both + near_ends, within(-1, 1, erfinv), at(nan, nan, 0.0, -0.0)),
     ("gamma", 2, 2, "of_result", gammas, unless_pole(nan, gamma), at(inf, nan, inf, -inf)),
     ("lgamma", 2, 2, "of_one", gammas, unless_pole(inf, lgamma), at(inf, inf, inf)),
     ("digamma", 1, 8, "of_logarithm", gammas + beside_zeros, unless_pole(nan, lambda x: polygamma(0, x)), at(inf, nan, -inf, inf)),
@@ -249,6 +265,12 @@ def finite(function, at_edge):
     return lambda x, y: at_edge(x, y) if is_edge(x) or is_edge(y) else rounded(function(x, y))
 
 
+def log_of_sum(x, y):
+    if not (math.isfinite(x) and math.isfinite(y)):
+        return nan if math.isnan(x) or math.isnan(y) else max(x, y) + 0.0
+    return rounded(max(mpf(x), mpf(y)) + mp.log1p(mp.exp(max(-abs(mpf(x) - mpf(y)), -5000))))
+
+
 def power_at_edge(x, y):
     try:
         return math.pow(x, y)
@@ -307,6 +329,7 @@ binary = [
     ("remainder", 0.5, 0.5, "of_result", pairs, remainder),
     ("floor_divide", 2, 2, "of_result", pairs, floor_divide),
     ("hypot", 2, 2, "of_result", pairs, finite(lambda x, y: mp.sqrt(mpf(x) ** 2 + mpf(y) ** 2), math.hypot)),
+    ("logaddexp", 2, 2, "of_one", pairs, log_of_sum),
     ("pow", 2, 2, "of_result", pairs, finite(power, power_at_edge)),
     ("atan2", 2, 2, "of_result", pairs, finite(lambda y, x: mp.atan2(mpf(y), mpf(x)), math.atan2)),
 ]

@@ -87,6 +87,20 @@ TEMPLATE_LIST_TEST_CASE("erf in half, its sign of zero, and of integers", "[spec
   CHECK(tenon_test::relative_difference(numbers_of(tenon::gamma(x)), {1, 1, 2, 6, 24}, 0x1p-22, 0) == "");
 }
 
+TEMPLATE_LIST_TEST_CASE("the inverse of the error function in all spaces", "[special]", tenon_test::spaces) {
+  const std::vector<double> x = {0.5, -0.25, 0.9921875, 1 - 0x1p-20, 0x1p-60, 1, -1, 1.0078125, infinity, nan_value};
+  const std::vector<double> expected = {
+      0.4769362762044699, -0.2253120550121781, 1.8809517454731395, 3.465505025803331, 7.686793263128236e-19,
+      infinity,           -infinity,           nan_value,          nan_value,         nan_value};
+  const auto wide = numbers_of(tenon::erfinv(tenon_test::repeated<double, TestType>(x, 37)));
+  const auto narrow = numbers_of(tenon::erfinv(tenon_test::repeated<float, TestType>(x, 37)));
+  std::vector<double> wanted;
+  for (std::size_t i = 0; i < 37; ++i) wanted.push_back(expected[i % expected.size()]);
+  CHECK(tenon_test::relative_difference(wide, wanted, 4 * 0x1p-52, 0) == "");
+  CHECK(tenon_test::relative_difference(narrow, wanted, 4 * 0x1p-23, 0) == "");
+  CHECK(tenon_test::keeps_sign_of_zero<float, TestType>(tenon::erfinv));
+}
+
 TEMPLATE_LIST_TEST_CASE("digamma has the tabulated values", "[special]", tenon_test::spaces) {
   const auto x = tenon_test::repeated<double, TestType>(arguments, 9);
   const auto found = numbers_of(tenon::digamma(x));

@@ -171,6 +171,28 @@ struct hypot_op : floating_result {
 };
 TENON_FUNCTION_OBJECT pointwise_function<hypot_op> hypot;
 
+/// log(exp(x) + exp(y)), without overflow on the way.
+struct logaddexp_op : floating_result {
+  static constexpr const char* name = "logaddexp";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
+    const V apart = simd::select(x == y, V{}, V(x - y));  // infinities may be equal
+    return simd::max(x, y) + simd::log1p(simd::exp(V(-simd::abs(apart))));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return g * share(x, z);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return g * share(z, x);
+  }
+
+ private:
+  static auto share(const auto& of, const auto& beside) {
+    return apply_op<where_op>(of == beside, 0.5, 1 / (1 + apply_op<exp_op>(beside - of)));
+  }
+};
+TENON_FUNCTION_OBJECT pointwise_function<logaddexp_op> logaddexp;
+
 /// x to the power y. Powers of integers wrap around. With a negative y they are 0, except those of 1 and -1.
 struct pow_op : promoting, lanewise<pow_op> {
   static constexpr const char* name = "pow";

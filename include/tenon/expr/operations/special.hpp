@@ -42,6 +42,20 @@ struct erfc_op : floating_result {
 };
 TENON_FUNCTION_OBJECT pointwise_function<erfc_op> erfc;
 
+/// The number whose error function is x: infinite at -1 and 1, NaN beyond. `sqrt(2) * erfinv(2 * p - 1)` is the normal
+/// quantile of p.
+struct erfinv_op : floating_result {
+  static constexpr const char* name = "erfinv";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::erfinv(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
+    return g * (0.88622692545275801365 * apply_op<exp_op>(apply_op<square_op>(y)));
+  }
+};
+TENON_FUNCTION_OBJECT pointwise_function<erfinv_op> erfinv;
+
 /// Gamma function: (x - 1)! of whole numbers; NaN at negative ones.
 struct gamma_op : floating_result {
   static constexpr const char* name = "gamma";
