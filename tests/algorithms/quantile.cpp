@@ -22,7 +22,7 @@ using tenon_test::numbers_of;
 using tenon_test::tensor_of;
 using numbers = std::vector<double>;
 
-const float unbounded = HUGE_VALF, absent = std::nanf("");
+const float endless = HUGE_VALF, absent = std::nanf("");
 
 double quantile_by_definition(numbers line, double share) {
   std::sort(line.begin(), line.end());
@@ -100,9 +100,9 @@ TEMPLATE_LIST_TEST_CASE("quantiles of integers, of short floats, of infinities a
       rank<1>(3), [](tenon::index i) { return i == 0 ? 2 : 0.5 * static_cast<double>(i); });
   CHECK(numbers_of(tenon::quantile(halves, 0.25, axis<0>)) == numbers{0.75});
   const auto rows = tensor_of<TestType, float>(
-      rank<2>(4, 3), {unbounded, unbounded, 1, -unbounded, 0, unbounded, absent, 1, 2, -unbounded, -unbounded, -unbounded});
+      rank<2>(4, 3), {endless, endless, 1, -endless, 0, endless, absent, 1, 2, -endless, -endless, -endless});
   const auto found = numbers_of(tenon::quantile(rows, {0.5, 0.75}, axis<1>));
-  CHECK(difference(found, {unbounded, unbounded, 0, unbounded, absent, absent, -unbounded, -unbounded}, 0) == "");
+  CHECK(difference(found, {endless, endless, 0, endless, absent, absent, -endless, -endless}, 0) == "");
 }
 
 TEST_CASE("what quantiles refuse", "[quantile]") {
