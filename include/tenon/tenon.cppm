@@ -14,6 +14,7 @@ module;
 #include <chrono>
 #include <clocale>
 #include <cmath>
+#include <compare>
 #include <complex>
 #include <concepts>
 #include <condition_variable>

@@ -78,25 +78,25 @@ TENON_INLINE V erfc_of(V x) {
   return select(magnitude < static_cast<lane_of<V>>(0.5), nearby, select(x < V{}, 2 - beyond, beyond));
 }
 
-/// By w = -log(1 - x^2): erfinv(x) / x - 1 by w - near_centre up to twice that. Beyond, erfinv(x) / (x sqrt(w)) - 1/2
-/// by 1 / sqrt(w) - far_centre, down to far_least, which no x below 1 comes to. Both are fitted at Chebyshev's points.
+/// By w = -log(1 - x^2): erfinv(x) / x - 1 by w - inner_centre up to twice that. Beyond, erfinv(x) / (x sqrt(w)) - 1/2
+/// by 1 / sqrt(w) - outer_centre, down to outer_least, which no x below 1 comes to. Both are fitted at Chebyshev's points.
 /// source    Giles 2012, Approximating the erfinv function: the variable
 template <class T>
 struct erfinv_table;
 template <>
 struct erfinv_table<float> {
-  static constexpr float near_centre = 2, far_centre = 0.375f, far_least = 0.25f;
-  static constexpr array<float, 11> near{{0.3772152115f, 0.2497680716f, -0.001968143688f, -0.001692162059f,
-                                          0.0002159385293f, 7.600876151e-6f, -4.87553274e-6f, 3.057131942e-7f,
-                                          6.969949559e-8f, -9.986390329e-9f, -4.328345871e-10f}};
-  static constexpr array<float, 12> far{{0.4376891992f, -0.1441132542f, 0.4261049817f, 1.594503625f, 1.821090246f,
-                                         -16.10822004f, -36.47998375f, 305.9642869f, 236.1559253f, -5124.300656f,
-                                         1230.579257f, 47788.91703f}};
+  static constexpr float inner_centre = 2, outer_centre = 0.375f, outer_least = 0.25f;
+  static constexpr array<float, 11> inner{{0.3772152115f, 0.2497680716f, -0.001968143688f, -0.001692162059f,
+                                           0.0002159385293f, 7.600876151e-6f, -4.87553274e-6f, 3.057131942e-7f,
+                                           6.969949559e-8f, -9.986390329e-9f, -4.328345871e-10f}};
+  static constexpr array<float, 12> outer{{0.4376891992f, -0.1441132542f, 0.4261049817f, 1.594503625f, 1.821090246f,
+                                           -16.10822004f, -36.47998375f, 305.9642869f, 236.1559253f, -5124.300656f,
+                                           1230.579257f, 47788.91703f}};
 };
 template <>
 struct erfinv_table<double> {
-  static constexpr double near_centre = 4, far_centre = 0.265625, far_least = 0.166;
-  static constexpr array<double, 28> near{
+  static constexpr double inner_centre = 4, outer_centre = 0.265625, outer_least = 0.166;
+  static constexpr array<double, 28> inner{
       {0.85877911242697345,     0.22835468533769023,     -0.0072210599518375311,  -0.00020397201750279924,
        0.00011887778912665208,  -1.5515141179941127e-5,  4.8654244369881001e-7,   1.772437248147035e-7,
        -3.3436460589480038e-8,  1.850051955756969e-9,    2.9099580493051945e-10,  -7.1763597137165318e-11,
@@ -104,7 +104,7 @@ struct erfinv_table<double> {
        6.5696994063537766e-16,  -3.2740418213649049e-16, 3.6110089123728241e-17,  5.5022050789640506e-19,
        -7.8227994625445711e-19, 9.7636273383282009e-20,  4.0791531200365302e-21,  -2.0789709475564058e-21,
        7.3978266116524626e-23,  1.9245672477675538e-23,  -1.0121002617601944e-24, -6.4750803272103932e-26}};
-  static constexpr array<double, 26> far{
+  static constexpr array<double, 26> outer{
       {0.4568710637143886,  -0.19526088589859462, 0.10662785466235209, 0.54781064963543086, -0.0022946121987908999,
        9.3136994071690969,  44.474252549739715,   -31.743809634944658, -1915.0373878220076, -3898.591827027098,
        65392.44493644887,   178370.18514876485,   -2436092.0817516843, -3800965.2229003153, 92684753.134327705,
@@ -142,13 +142,13 @@ TENON_HOST_DEVICE TENON_INLINE V erfc(V x) {
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V erfinv(V x) {
   using table = detail::erfinv_table<lane_of<V>>;
-  constexpr auto near_terms = table::near;  // of the function, so that kernels may read them
-  constexpr auto far_terms = table::far;
+  constexpr auto inner_terms = table::inner;  // of the function, so that kernels may read them
+  constexpr auto outer_terms = table::outer;
   const V w = -log(V((1 - x) * (1 + x))), root = sqrt(w), half = root * static_cast<lane_of<V>>(0.5);
-  const V inverse = at_least(V(1 / root), constant_like<V>(table::far_least));
-  const V near = polynomial(V(w - table::near_centre), near_terms) + 1;
-  const V far = multiply_add(root, polynomial(V(inverse - table::far_centre), far_terms), half);
-  return x * select(w < 2 * table::near_centre, near, far);
+  const V inverse = at_least(V(1 / root), constant_like<V>(table::outer_least));
+  const V inner = polynomial(V(w - table::inner_centre), inner_terms) + 1;
+  const V outer = multiply_add(root, polynomial(V(inverse - table::outer_centre), outer_terms), half);
+  return x * select(w < 2 * table::inner_centre, inner, outer);
 }
 
 }  // namespace tenon::simd
