@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstddef>
-#include <span>  // enable_borrowed_range
+#include <span>
 #include <tenon/base/dtype.hpp>
 #include <tenon/core/assign.hpp>
 #include <tenon/core/extents.hpp>
