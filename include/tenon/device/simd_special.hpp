@@ -79,7 +79,8 @@ TENON_INLINE V erfc_of(V x) {
 }
 
 /// By w = -log(1 - x^2): erfinv(x) / x - 1 by w - inner_centre up to twice that. Beyond, erfinv(x) / (x sqrt(w)) - 1/2
-/// by 1 / sqrt(w) - outer_centre, down to outer_least, which no x below 1 comes to. Both are fitted at Chebyshev's points.
+/// by 1 / sqrt(w) - outer_centre, down to outer_least, which no x below 1 comes to. Both are fitted at Chebyshev's
+/// points.
 /// source    Giles 2012, Approximating the erfinv function: the variable
 template <class T>
 struct erfinv_table;
