@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/attention_gradient.hpp>
 #include <tenon/algorithms/numbered.hpp>
+#include <tenon/algorithms/recurrence.hpp>
 #include <tenon/algorithms/short_lines.hpp>
 #include <tenon/expr/random.hpp>
 #include <tenon/nn/ctc_loss.hpp>
@@ -105,6 +106,16 @@ TEST_CASE("the kernels of CTC and its gradient", "[ptx]") {
 
 TEST_CASE("the kernels of recurrences without Tensor Cores", "[ptx]") {
   CHECK(tenon_test::error_in_space<cuda>(nn::rnn<>(3, 5), 2e-5) == "");
+}
+
+TEST_CASE("the kernel of lines that are walked side by side", "[ptx]") {
+  CHECK(difference_of_spaces([&]<class Space>() {
+          const auto decay = drawn<Space>(rank<2>(5, 40), 1), x = drawn<Space>(rank<2>(5, 40), 2);
+          tenon::tensor<float, rank<2>, Space> y({5, 40});
+          tenon::walk_side_by_side<Space>(tenon::detail::recurrence_step{}, x.shape().to_array(), 1, true, decay.view(),
+                                          x.view(), y.write_view());
+          return numbers_of(y);
+        }) == "");
 }
 
 TEST_CASE("the kernel of optimizers", "[ptx]") {
