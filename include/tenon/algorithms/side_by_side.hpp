@@ -74,7 +74,8 @@ auto lines_over(const view<T, Shape, Space>& elements, const array<index, Rank>&
     lines.strides[own + Rank - Shape::rank] = elements.extent(own) == 1 ? 0 : elements.strides()[own];
   }
   index& along = lines.strides[axis];
-  if (reverse && extents[axis] > 0) lines.data += (extents[axis] - 1) * along, along = -along;
+  const bool has_elements = lines.data != nullptr && extents[axis] > 0;
+  if (reverse && has_elements) lines.data += (extents[axis] - 1) * along, along = -along;
   return lines;
 }
 
