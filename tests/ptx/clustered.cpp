@@ -56,6 +56,14 @@ std::string fault_of_reading(const std::string& read, const std::string& first =
   return {};
 }
 
+/// Lets others go on for a while: a loop over %k, for which %more says whether it goes on.
+const std::string linger = R"(mov.u32 %k, 0;
+SPIN: nanosleep.u32 5;
+add.u32 %k, %k, 1;
+setp.lt.u32 %more, %k, 200;
+@%more bra SPIN;
+)";
+
 }  // namespace
 
 TEST_CASE("blocks know their places in clusters", "[ptx]") {
@@ -137,12 +145,7 @@ TEST_CASE("shared memory of a block that has ended is not read", "[ptx]") {
   const std::string late = R"(.reg .pred %first, %more;
 setp.eq.u32 %first, %w, 1;
 @!%first ret;
-mov.u32 %k, 0;
-SPIN: nanosleep.u32 5;
-add.u32 %k, %k, 1;
-setp.lt.u32 %more, %k, 200;
-@%more bra SPIN;
-)";
+)" + linger;
   CHECK(tells(fault_of_reading(late + read_by_address, meet, ""),
               "uses shared memory of block 1 of its cluster, which has ended"));
 }
@@ -286,13 +289,7 @@ TEST_CASE("a barrier that another block may not know yet is not told", "[ptx]") 
 TEST_CASE("a barrier that is made behind the cluster's one is not known to other blocks", "[ptx]") {
   std::string body = put(put(put(tell_first, "AWAIT", wait_in_cluster), "MEET", ""), "END", "");
   body = put(body, "MAKE", meet + "@!%second " + make_one);
-  const std::string late = R"(.reg .b32 %k; .reg .pred %more;
-mov.u32 %k, 0;
-SPIN: nanosleep.u32 5;
-add.u32 %k, %k, 1;
-setp.lt.u32 %more, %k, 200;
-@%more bra SPIN;
-)";
+  const std::string late = ".reg .b32 %k; .reg .pred %more;\n" + linger;
   const device_array<std::uint32_t> out(1);
   CHECK(tells(fault_of(put(body, "WRITE", late + write_seven + arrive_in_cluster), {out.address()},
                        {.blocks = 2, .threads = 1, .shared_bytes = 128, .cluster = {2, 1, 1}}, cluster_memory),
