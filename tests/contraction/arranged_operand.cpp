@@ -62,6 +62,47 @@ TEMPLATE_LIST_TEST_CASE("planes are copied with channels last", "[arranged]", ke
   }
 }
 
+namespace {
+
+/// Copies two images of planes that are `step` elements apart, and counts what is elsewhere than it should be; pixels
+/// are filled with zeros up to their pitch.
+template <class T, class Space>
+tenon::index count_misplaced(tenon::index channels, tenon::index pixels, tenon::index step, tenon::index first) {
+  const tenon::index image_step = channels * step + 4;
+  tenon::tensor<T, rank<1>> numbers(rank<1>(2 * image_step + first));
+  for (tenon::index i = 0; i < numbers.size(); ++i) numbers(i) = static_cast<T>(i % 113 + 1);
+  const auto there = numbers.template to<Space>();
+  const tenon::plane_memory<T> planes{there.data() + first, 2, image_step, channels, pixels, step};
+  const tenon::storage<T, Space> copy(planes.copied());
+  tenon::copy_planes<Space, 16 / static_cast<int>(sizeof(T))>(planes, const_cast<T*>(copy.data()));
+  std::vector<T> copied(static_cast<std::size_t>(copy.count()));
+  Space::copy_to_host(copied.data(), copy.data(), copy.bytes());
+  tenon::index misplaced = 0;
+  for (tenon::index i = 0; i < planes.copied(); ++i) {
+    const tenon::index channel = i % planes.pitch(), pixel = i / planes.pitch() % pixels,
+                       image = i / planes.pitch() / pixels;
+    const T expected = channel < channels ? numbers(first + image * image_step + channel * step + pixel) : T(0);
+    misplaced += copied[static_cast<std::size_t>(i)] == expected ? 0 : 1;
+  }
+  return misplaced;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("planes of bytes and of floats, whose depth a product needs side by side", "[arranged]",
+                        kernel_spaces) {
+  for (const tenon::index channels : {1, 5, 16, 33, 130, 200}) {
+    for (const tenon::index pixels : {2, 15, 32, 64, 80, 147}) {
+      CAPTURE(channels, pixels);
+      CHECK(count_misplaced<std::int8_t, TestType>(channels, pixels, pixels, 0) == 0);
+      CHECK(count_misplaced<float, TestType>(channels, pixels, pixels, 0) == 0);
+      CHECK(count_misplaced<float, TestType>(channels, pixels, pixels + 3, 1) == 0);
+    }
+  }
+  CHECK(count_misplaced<std::int8_t, TestType>(70, 64, 80, 16) == 0);
+  CHECK(count_misplaced<std::int8_t, TestType>(70, 64, 84, 4) == 0);
+}
+
 TEMPLATE_LIST_TEST_CASE("planes are copied from where they begin, and backwards", "[arranged]", kernel_spaces) {
   const auto numbers = random_tensor<half>(rank<1>(tenon::index{4 * 24 * 32 + 3}), 5);
   const std::vector<half> memory(numbers.data(), numbers.data() + numbers.size());

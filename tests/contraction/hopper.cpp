@@ -23,16 +23,16 @@ std::string compare(tenon::index m, tenon::index n, tenon::index k, order left, 
   const auto x = a.template to<Space>(), w = b.template to<Space>();
   const auto x_columns = tenon::evaluated_tensor(tenon::transpose(a)).template to<Space>();
   const auto w_columns = tenon::evaluated_tensor(tenon::transpose(b)).template to<Space>();
-  tenon::tensor<T, rank<2>, Space> y(rank<2>(m, n));
+  tenon::tensor<hopper_result<T>, rank<2>, Space> y(rank<2>(m, n));
   const auto run = [&](const auto& product) {
     CAPTURE(m, n, k, left == order::rows, right == order::rows);
-    REQUIRE(run_hopper<Tile>(y, product, blocks, parts));
+    REQUIRE(run_hopper_of<Tile, hopper_operand_of<T>>(y, product, blocks, parts));
   };
-  if (left == order::rows && right == order::rows) run(tenon::matmul(x, w));
-  if (left == order::rows && right == order::columns) run(tenon::matmul(x, tenon::transpose(w_columns)));
-  if (left == order::columns && right == order::rows) run(tenon::matmul(tenon::transpose(x_columns), w));
+  if (left == order::rows && right == order::rows) run(hopper_matmul(x, w));
+  if (left == order::rows && right == order::columns) run(hopper_matmul(x, tenon::transpose(w_columns)));
+  if (left == order::columns && right == order::rows) run(hopper_matmul(tenon::transpose(x_columns), w));
   if (left == order::columns && right == order::columns) {
-    run(tenon::matmul(tenon::transpose(x_columns), tenon::transpose(w_columns)));
+    run(hopper_matmul(tenon::transpose(x_columns), tenon::transpose(w_columns)));
   }
   const auto found = numbers_of(y);
   for (tenon::index i = 0; i < m; ++i) {
@@ -91,7 +91,101 @@ TEMPLATE_LIST_TEST_CASE("hopper: floats of 8 bits, whose depth lies side by side
             .data == x.data());
   CHECK(tenon::hopper_memory_of<float8_e4m3>(tenon::right_matrix(tenon::matmul(tenon::transpose(x), x)), false, 128, 64,
                                              tenon::product_extents<2>{128, 128, 64, {{1, 1}}})
-            .data == nullptr);
+            .lines_are_adjacent);
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: elements of 8 and of 32 bits whose lines lie side by side are copied", "[hopper]",
+                        kernel_spaces) {
+  for (const order left : {order::rows, order::columns}) {
+    for (const order right : {order::rows, order::columns}) {
+      CHECK(compare<TestType, small_tile, float>(131, 70, 68, left, right, 2) == "");
+      CHECK(compare<TestType, small_tile, std::int8_t>(131, 70, 144, left, right, 2) == "");
+      CHECK(compare<TestType, small_tile, tenon::float8_e4m3>(131, 70, 144, left, right, 2) == "");
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: batches of copied operands, and one that all share", "[hopper]", kernel_spaces) {
+  if (!has_hopper<TestType>()) return;
+  constexpr tenon::index batches = 3, m = 40, n = 36, k = 48;
+  const auto x = hopper_numbers<std::int8_t>(rank<3>(batches, m, k), 1),
+             own = hopper_numbers<std::int8_t>(rank<3>(batches, k, n), 2);
+  const auto wide = hopper_numbers<std::int8_t>(rank<2>(k, n + 5), 3);
+  const auto dx = x.template to<TestType>(), down = own.template to<TestType>();
+  const auto dwide = wide.template to<TestType>();
+  const auto inner = tenon::range(3, 3 + n);
+  const auto check = [&](const auto& statement, const auto& element) {
+    tenon::tensor<std::int32_t, rank<3>, TestType> y(rank<3>(batches, m, n));
+    REQUIRE(run_hopper_of<small_tile, std::int8_t>(y, statement, 2));
+    const auto found = numbers_of(y);
+    std::size_t wrong = 0;
+    for (tenon::index batch = 0; batch < batches; ++batch) {
+      for (tenon::index i = 0; i < m; ++i) {
+        for (tenon::index j = 0; j < n; ++j) {
+          int sum = 0;
+          for (tenon::index depth = 0; depth < k; ++depth) sum += x(batch, i, depth) * element(batch, depth, j);
+          wrong += found[static_cast<std::size_t>((batch * m + i) * n + j)] == sum ? 0u : 1u;
+        }
+      }
+    }
+    CHECK(wrong == 0);
+  };
+  check(hopper_matmul(dx, down), [&](auto batch, auto depth, auto j) { return own(batch, depth, j); });
+  check(hopper_matmul(dx, tenon::slice(dwide, tenon::all_of, inner)),
+        [&](auto, auto depth, auto j) { return wide(depth, j + 3); });
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: floats as tf32", "[hopper]", kernel_spaces) {
+  CHECK(compare<TestType, small_tile, float>(128, 64, 32, order::rows, order::columns, 1) == "");
+  CHECK(compare<TestType, small_tile, float>(200, 72, 132, order::rows, order::columns, 3) == "");
+  CHECK(compare<TestType, small_tile, float>(131, 67, 36, order::rows, order::columns, 2) == "");
+  CHECK(compare<TestType, small_tile, float>(128, 64, 640, order::rows, order::columns, 4, 3) == "");
+  CHECK(compare<TestType, tenon::wide_hopper_tile, float>(136, 264, 100, order::rows, order::columns, 2) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: copies round floats to tf32, to nearest", "[hopper]", kernel_spaces) {
+  if (!has_hopper<TestType>()) return;
+  constexpr float below = 1 + 0x1.ep-12f, above = 1 + 0x1.1p-11f;  // the middle between 1 and 1 + 2^-10
+  tenon::tensor<float, rank<2>> a(rank<2>(64, 32)), b(rank<2>(64, 32));
+  a = 0, b = 0;
+  for (tenon::index row = 0; row < 64; ++row) a(row, 3) = row % 2 == 0 ? below : above, b(row, 3) = 1;
+  const auto x = a.to<TestType>(), w = b.to<TestType>();
+  tenon::tensor<float, rank<2>, TestType> y(rank<2>(64, 64));
+  REQUIRE(run_hopper_of<small_tile, tenon::tf32>(y, hopper_matmul(x, tenon::transpose(w)), 1));
+  const auto found = numbers_of(y);
+  CHECK(found[0] == 1);
+  CHECK(found[64] == 1 + 0x1p-10);
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: bytes, whose sums are exact", "[hopper]", kernel_spaces) {
+  CHECK(compare<TestType, small_tile, std::int8_t>(128, 64, 128, order::rows, order::columns, 1) == "");
+  CHECK(compare<TestType, small_tile, std::int8_t>(200, 72, 400, order::rows, order::columns, 3) == "");
+  CHECK(compare<TestType, small_tile, std::int8_t>(131, 67, 144, order::rows, order::columns, 2) == "");
+  CHECK(compare<TestType, small_tile, std::int8_t>(128, 64, 1280, order::rows, order::columns, 4, 3) == "");
+  CHECK(compare<TestType, tenon::wide_hopper_tile, std::int8_t>(136, 264, 272, order::rows, order::columns, 2) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: bytes with a scale and a bias in the epilogue", "[hopper]", kernel_spaces) {
+  if (!has_hopper<TestType>()) return;
+  constexpr tenon::index m = 72, n = 80, k = 160;
+  const auto x = hopper_numbers<std::int8_t>(rank<2>(m, k), 1), w = hopper_numbers<std::int8_t>(rank<2>(n, k), 2);
+  const auto bias = hopper_numbers<float>(rank<1>(n), 3);
+  const auto dx = x.template to<TestType>(), dw = w.template to<TestType>();
+  const auto db = bias.template to<TestType>();
+  tenon::tensor<float, rank<2>, TestType> y(rank<2>(m, n));
+  const auto sums = hopper_matmul(dx, tenon::transpose(dw));
+  REQUIRE(run_hopper_of<small_tile, std::int8_t>(y, tenon::cast<float>(sums) * 0.25f + db, 2));
+  const auto found = numbers_of(y);
+  std::size_t wrong = 0;
+  for (tenon::index i = 0; i < m; ++i) {
+    for (tenon::index j = 0; j < n; ++j) {
+      int sum = 0;
+      for (tenon::index depth = 0; depth < k; ++depth) sum += x(i, depth) * w(j, depth);
+      const float expected = static_cast<float>(sum) * 0.25f + bias(j);
+      wrong += std::fabs(found[static_cast<std::size_t>(i * n + j)] - static_cast<double>(expected)) <= 1e-2 ? 0u : 1u;
+    }
+  }
+  CHECK(wrong == 0);
 }
 
 TEMPLATE_LIST_TEST_CASE("hopper: the tiles of devices", "[hopper]", kernel_spaces) {

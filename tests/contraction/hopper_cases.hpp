@@ -24,23 +24,34 @@ bool has_hopper() {
 #endif
 }
 
-/// target = statement, by Hopper's kernel in blocks of `Tile`; false where it does not take the operands.
-template <class Tile, class T, class Shape, class Space, class Statement>
-bool run_hopper(tenon::tensor<T, Shape, Space>& target, const Statement& statement, int blocks, int parts = 1) {
+/// What warpgroups multiply for the elements T of operands, unless a test says otherwise.
+template <class T>
+using hopper_operand_of = std::conditional_t<std::is_same_v<T, float>, tenon::tf32, T>;
+
+/// target = statement, by Hopper's kernel in blocks of `Tile` that multiplies `Operand`; false where it does not take
+/// the operands.
+template <class Tile, class Operand, class T, class Shape, class Space, class Statement>
+bool run_hopper_of(tenon::tensor<T, Shape, Space>& target, const Statement& statement, int blocks, int parts = 1) {
   constexpr int rank = Shape::rank;
   const auto& product = tenon::contraction_of(statement);
   using product_type = std::remove_cvref_t<decltype(product)>;
-  using element = typename product_type::element;
   tenon::strided_target<T, rank> to{target.data(), {}};
   tenon::index stride = 1;
   for (int axis = rank - 1; axis >= 0; --axis) to.stride[axis] = stride, stride *= target.extent(axis);
   const auto extents = tenon::extents_of_product(product);
-  const auto operands =
-      tenon::hopper_operands_of<element>(extents, tenon::left_matrix(product), tenon::right_matrix(product));
+  auto operands = tenon::hopper_operands_of<Operand>(extents, tenon::detail::without_casts(tenon::left_matrix(product)),
+                                                     tenon::detail::without_casts(tenon::right_matrix(product)));
   if (operands.left.data == nullptr || operands.right.data == nullptr) return false;
+  const tenon::depth_copies<Space, Operand> copies(operands);
   const auto epilogue = tenon::make_kernel_epilogue<product_type>(to, statement);
-  tenon::launch_hopper_product<Space, Tile, element>(extents, operands, epilogue, blocks, parts);
+  tenon::launch_hopper_product<Space, Tile, Operand>(extents, operands, epilogue, blocks, parts);
   return true;
+}
+/// The same of elements that are multiplied as they are.
+template <class Tile, class T, class Shape, class Space, class Statement>
+bool run_hopper(tenon::tensor<T, Shape, Space>& target, const Statement& statement, int blocks, int parts = 1) {
+  using product_type = std::remove_cvref_t<decltype(tenon::contraction_of(statement))>;
+  return run_hopper_of<Tile, typename product_type::element>(target, statement, blocks, parts);
 }
 
 /// A number in [-1, 1) as T keeps it.
@@ -48,6 +59,28 @@ template <class T, class Shape>
 auto hopper_numbers(const Shape& shape, std::uint64_t seed) {
   return tenon::evaluated_tensor(tenon::uniform<T>(shape, seed, -1.0f, 1.0f));
 }
+/// Bytes from -128 to 127.
+template <std::same_as<std::int8_t> T, class Shape>
+auto hopper_numbers(const Shape& shape, std::uint64_t seed) {
+  return tenon::evaluated_tensor(
+      tenon::cast<std::int8_t>(tenon::floor(tenon::uniform<float>(shape, seed, -128.0f, 128.0f))));
+}
+
+/// The product of operands as warpgroups multiply them: floats as tf32, and bytes in 32 bits.
+template <class Left, class Right>
+auto hopper_matmul(const Left& left, const Right& right) {
+  using element = typename tenon::node_of<Left>::element;
+  if constexpr (std::is_same_v<element, std::int8_t>) {
+    return tenon::matmul(tenon::cast<std::int32_t>(left), tenon::cast<std::int32_t>(right));
+  } else if constexpr (std::is_same_v<element, float>) {
+    return tenon::matmul<tenon::precision::tf32>(left, right);
+  } else {
+    return tenon::matmul(left, right);
+  }
+}
+/// What its elements are.
+template <class T>
+using hopper_result = std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t, T>;
 
 /// What a result may be off: `magnitude` is the product of the absolute operands.
 template <class T>
@@ -57,8 +90,11 @@ double hopper_bound(tenon::index depth, double magnitude, double result) {
                           : std::is_same_v<T, tenon::float8_e4m3> ? 0x1p-4
                           : std::is_same_v<T, tenon::float8_e5m2> ? 0x1p-3
                                                                   : 0;
+  const double of_operands = std::is_same_v<T, float> ? 0x1p-10 : 0;  // rounded to tf32 each
   const double subnormal = std::is_same_v<T, tenon::float8_e4m3> ? 0x1p-10 : 0x1p-17;
-  return (static_cast<double>(depth) * 0x1p-23 + 0x1p-22) * magnitude + rounding * std::fabs(result) + subnormal + 1e-7;
+  if (std::is_same_v<T, std::int8_t>) return 0;
+  return (static_cast<double>(depth) * 0x1p-23 + 0x1p-22 + of_operands) * magnitude + rounding * std::fabs(result) +
+         subnormal + 1e-7;
 }
 
 /// The sum and the sum of the magnitudes of what a result adds up.

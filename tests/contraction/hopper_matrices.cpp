@@ -74,6 +74,31 @@ TEST_CASE("what tiles cannot be copied of is left to other kernels", "[hopper]")
   CHECK_FALSE(takes(tenon::matmul(tenon::flip(x, tenon::axis<0>), w)));
 }
 
+TEST_CASE("elements of 8 and of 32 bits are taken with their depth side by side, others in copies", "[hopper]") {
+  const auto x = tenon_test::counting<float>(rank<2>(300, 256)), w = tenon_test::counting<float>(rank<2>(256, 1000));
+  const tenon::product_extents<2> extents{300, 1000, 256, {{1, 1}}};
+  auto operands = tenon::hopper_operands_of<tenon::tf32>(extents, tenon::left_matrix(tenon::matmul(x, w)),
+                                                         tenon::right_matrix(tenon::matmul(x, w)));
+  CHECK_FALSE(operands.left.lines_are_adjacent);
+  CHECK(operands.right.lines_are_adjacent);
+  CHECK(tenon::is_worth_depth_copies<tenon::tf32>(extents, operands));
+  CHECK_FALSE(tenon::is_worth_depth_copies<tenon::tf32>(tenon::product_extents<2>{200, 1000, 512, {{1, 1}}},
+                                                        operands));  // few rows
+  CHECK_FALSE(tenon::is_worth_depth_copies<tenon::tf32>(tenon::product_extents<2>{300, 1000, 100, {{1, 1}}},
+                                                        operands));  // little to do
+  CHECK(tenon::planes_to_copy<tenon::tf32>(operands.left).images == 0);
+  const auto planes = tenon::planes_to_copy<tenon::tf32>(operands.right);
+  CHECK(planes.data == w.data());
+  CHECK(planes.channels == 256);
+  CHECK(planes.pixels == 1000);
+  CHECK(operands.right.pitch == 256);
+  CHECK_FALSE(operands.right.lines_are_adjacent);
+  CHECK(operands.right.tensor<128>(4) ==
+        tenon::tiled_tensor{operands.right.data, {{256, 1000, 1}}, {{1024, 1024 * 1000}}, {{32, 128}}});
+  auto halves = operands_of(tenon::matmul(tenon::cast<tenon::half>(x), tenon::cast<tenon::half>(w)));
+  CHECK(tenon::planes_to_copy<tenon::half>(halves.right).images == 0);
+}
+
 TEST_CASE("small products are left to other kernels", "[hopper]") {
   const auto product = [](tenon::index m, tenon::index n, tenon::index k) {
     return takes(tenon::matmul(tenon_test::counting<tenon::half>(rank<2>(m, k)),
@@ -95,13 +120,22 @@ TEST_CASE("tiles are wide where that leaves no more processors idle", "[hopper]"
 }
 
 TEMPLATE_LIST_TEST_CASE("statements take Hopper's kernel where there is one", "[hopper]", tenon_test::kernel_spaces) {
-  const auto x = tenon_test::counting<tenon::half, TestType>(rank<2>(64, 64));
-  tenon::evaluated_tensor(tenon::matmul(x, x));
   bool has_hopper = false;
 #if defined(__CUDACC__)
   has_hopper = tenon::properties_of(tenon::current_cuda_device()).architecture == 90;
 #endif
-  CHECK((std::string(tenon::launch_count().last_kind) == "hopper_product") == has_hopper);
+  const auto check = [&](const auto& product, bool is_taken) {
+    tenon::evaluated_tensor(product);
+    CHECK((std::string(tenon::launch_count().last_kind) == "hopper_product") == (is_taken && has_hopper));
+  };
+  const auto x = tenon_test::counting<tenon::half, TestType>(rank<2>(64, 64));
+  check(tenon::matmul(x, x), true);
+  const auto floats = tenon_test::counting<float, TestType>(rank<2>(64, 64));
+  const auto bytes = tenon_test::counting<std::int8_t, TestType>(rank<2>(64, 64));
+  check(tenon_test::hopper_matmul(floats, tenon::transpose(floats)), true);
+  check(tenon_test::hopper_matmul(bytes, tenon::transpose(bytes)), true);
+  check(tenon::matmul(floats, tenon::transpose(floats)), false);
+  check(tenon_test::hopper_matmul(bytes, bytes), false);  // too little to copy an operand for
 }
 
 TEST_CASE("few rows or columns fill tiles where their matrix is large", "[hopper]") {

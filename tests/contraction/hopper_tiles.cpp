@@ -99,10 +99,10 @@ TEST_CASE("lanes that access a strip together meet each bank once", "[strip]") {
 }
 
 TEST_CASE("shares of the depth are steps of a tile, the last one what is left", "[hopper]") {
-  const tenon::depth_shares shares{.parts = 3, .steps = 4};
+  const tenon::depth_shares<float> shares{.parts = 3, .steps = 4};
   CHECK(shares.tile(7) == 2);
   CHECK(shares.first(7) == 4);
   CHECK(shares.end(7, 10) == 8);
   CHECK(shares.end(8, 10) == 10);
-  CHECK(tenon::depth_shares{.parts = 1, .steps = 10}.end(7, 10) == 10);
+  CHECK(tenon::depth_shares<float>{.parts = 1, .steps = 10}.end(7, 10) == 10);
 }

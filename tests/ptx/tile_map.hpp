@@ -23,6 +23,7 @@ struct tile_map {
   std::uint32_t is_of_pixels = 0;
   std::int16_t lower[most_axes - 2]{}, upper[most_axes - 2]{};  ///< of the box: from the first and the last pixel
   static constexpr std::uint32_t written = 0x70416d31;
+  static constexpr std::uint32_t tfloat32 = 11;  ///< the driver's number of floats that copies round
 
   /// Of the box along an axis of an image.
   std::int64_t last_pixel(std::uint32_t axis) const {

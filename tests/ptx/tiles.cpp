@@ -81,6 +81,17 @@ row_part part_of(const tile_copy& copy, std::int64_t row) {
           .bytes = static_cast<std::size_t>((end - first) * map.element_bytes)};
 }
 
+/// Rounds floats to the 10 bits of mantissa that tf32 has. Which way ties go is not documented: here away from zero.
+void round_to_tf32(std::vector<unsigned char>& floats) {
+  for (std::size_t at = 0; at < floats.size(); at += sizeof(std::uint32_t)) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &floats[at], sizeof(bits));
+    const bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
+    if (is_finite) bits = (bits + 0x1000u) & 0xffffe000u;
+    std::memcpy(&floats[at], &bits, sizeof(bits));
+  }
+}
+
 /// One row of a tile: elements outside of the tensor are zero.
 void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
   const std::int64_t row_bytes = copy.row_bytes();
@@ -90,6 +101,7 @@ void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
     std::memcpy(&values[part.first], checked_global(w, part.begin, static_cast<int>(part.bytes), use::read, copy.lane),
                 part.bytes);
   }
+  if (copy.map.element_type == tile_map::tfloat32) round_to_tf32(values);
   const std::uint32_t to = copy.to.address + static_cast<std::uint32_t>(row * row_bytes);
   for (std::uint32_t part = 0; part < row_bytes; part += 16)
     std::memcpy(shared_place{copy.to.of, copy.swizzled(to + part)}.memory(), &values[part], 16);

@@ -100,15 +100,17 @@ void finish_product(warp& w, const async_product& product) {
     return static_cast<std::size_t>((lane / 4 + 8 * (number >> 1 & 1)) * columns + 8 * (number >> 2) + lane % 4 * 2 +
                                     (number & 1));
   };
+  const element sum_type = type == element::s8 ? element::s32 : element::f32;
   for (unsigned i = 0; i < in.count && product.adds; ++i) {
-    const float* const old = w.at<float>(w.code.lists[in.first + i]);
-    for (int lane = 0; lane < warp_lanes; ++lane) sums[place(lane, i)] = old[lane];
+    const std::uint32_t* const old = w.at<std::uint32_t>(w.code.lists[in.first + i]);
+    for (int lane = 0; lane < warp_lanes; ++lane) sums[place(lane, i)] = number_of(sum_type, old[lane]);
   }
   multiply(rows_of_warp, columns, depth, left.data(), right.data(), sums.data());
   w.in.of.done.tensor_operations += static_cast<std::uint64_t>(2 * rows_of_warp * columns * depth);
   for (unsigned i = 0; i < in.count; ++i) {
-    float* const to = w.at<float>(w.code.lists[in.first + i]);
-    for (int lane = 0; lane < warp_lanes; ++lane) to[lane] = one_nan(static_cast<float>(sums[place(lane, i)]));
+    std::uint32_t* const to = w.at<std::uint32_t>(w.code.lists[in.first + i]);
+    for (int lane = 0; lane < warp_lanes; ++lane)
+      to[lane] = static_cast<std::uint32_t>(bits_of_sum(sum_type, sums[place(lane, i)]));
   }
 }
 
@@ -159,26 +161,32 @@ std::vector<slot> registers_of(const kernel& code, const instruction& in) {
   return result;
 }
 
-/// wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {sums}, left, right, adds, 1, 1 and, of 16 bits, the orders.
+/// wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {sums}, left, right, adds, of floats 1, 1 and, of 16 bits, the
+/// orders.
 bool decode_product(decoder& d) {
   const element type = element_of(d.part(6));
   const std::string_view shape = d.part(4);
   int columns = 0;
   if (shape.substr(0, 4) == "m64n") std::from_chars(shape.data() + 4, shape.data() + shape.size(), columns);
-  const bool is_known = type == element::f16 || type == element::bf16 || type == element::e4m3 || type == element::e5m2;
-  if (!is_known || d.part(5) != "f32" || d.part(7) != d.part(6) ||
-      columns != 2 * static_cast<int>(d.at(0).parts.size()))
+  const bool is_integer = type == element::s8, has_16_bits = type == element::f16 || type == element::bf16;
+  const bool is_known =
+      is_integer || has_16_bits || type == element::tf32 || type == element::e4m3 || type == element::e5m2;
+  const std::string depth = "k" + std::to_string(32 / bytes_of(type));
+  if (!is_known || !shape.ends_with(depth) || d.part(5) != (is_integer ? "s32" : "f32") || d.part(7) != d.part(6) ||
+      columns != 2 * static_cast<int>(d.at(0).parts.size()) ||
+      d.operands() != (is_integer    ? 4u
+                       : has_16_bits ? 8u
+                                     : 6u))
     return false;
-  if (d.at(4).bits != 1 || d.at(5).bits != 1) return false;
+  if (!is_integer && (d.at(4).bits != 1 || d.at(5).bits != 1)) return false;
   d.made.run = &begin_product;
   d.made.kind = static_cast<std::uint8_t>(type);
   d.add_list(0, 4, true);
   d.made.a = d.source(1, 8);
   d.made.b = d.source(2, 8);
   d.made.c = d.source(3, 0);
-  const bool has_orders = d.operands() > 6;
-  d.made.bytes = static_cast<std::uint16_t>((has_orders && d.at(6).bits != 0 ? left_by_lines : 0) |
-                                            (has_orders && d.at(7).bits != 0 ? right_by_lines : 0));
+  d.made.bytes = static_cast<std::uint16_t>((has_16_bits && d.at(6).bits != 0 ? left_by_lines : 0) |
+                                            (has_16_bits && d.at(7).bits != 0 ? right_by_lines : 0));
   return true;
 }
 

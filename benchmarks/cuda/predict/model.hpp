@@ -33,6 +33,10 @@ inline constexpr double sectors = 4 * clock;       // of 32 bytes, through the f
 inline constexpr double passes = clock;            // over the banks of shared memory
 inline constexpr double float_operations = 128 * 2 * clock;
 inline constexpr double warpgroup_operations = 790e12 / multiprocessors, warp_operations = 640e12 / multiprocessors;
+/// Matrix units multiply as many bytes of elements of any size.
+inline double of_elements(double operations_of_16_bits, int element_bytes) {
+  return operations_of_16_bits * 2 / element_bytes;
+}
 }  // namespace rates
 
 /// The multiprocessors of the predicted device. It has as much less memory bandwidth, and statements are as much
@@ -74,7 +78,7 @@ inline double busy_share(const counted_launch& launch) {
   return blocks == 0 ? 1 : blocks / (std::ceil(blocks / units) * units);
 }
 
-inline limits limits_of(const counted_launch& launch) {
+inline limits limits_of(const counted_launch& launch, int element_bytes) {
   const counts& done = launch.done;
   const bool by_warpgroups = launch.kernel.find("hopper") != std::string::npos;
   const double units = multiprocessors() * busy_share(launch);
@@ -83,8 +87,10 @@ inline limits limits_of(const counted_launch& launch) {
           .instructions = issued(done) / (rates::instructions * units),
           .first_cache = parts(done.global_loads, done.global_stores, done.global_atomics) / (rates::sectors * units),
           .shared_memory = parts(done.shared_loads, done.shared_stores, done.shared_atomics) / (rates::passes * units),
-          .tensor_units = static_cast<double>(done.tensor_operations) /
-                          ((by_warpgroups ? rates::warpgroup_operations : rates::warp_operations) * units)};
+          .tensor_units =
+              static_cast<double>(done.tensor_operations) /
+              (rates::of_elements(by_warpgroups ? rates::warpgroup_operations : rates::warp_operations, element_bytes) *
+               units)};
 }
 
 /// The work of a statement that no kernel can avoid.
@@ -92,9 +98,10 @@ struct work {
   double bytes = 0;             ///< read and written once
   double operations = 0;        ///< multiplications and additions of matrix units
   double float_operations = 0;  ///< and of floats
+  int element_bytes = 2;        ///< of what matrix units multiply
 
   double seconds() const {
-    return std::max({bytes / rates::bytes, operations / rates::warpgroup_operations,
+    return std::max({bytes / rates::bytes, operations / rates::of_elements(rates::warpgroup_operations, element_bytes),
                      float_operations / rates::float_operations}) /
            multiprocessors();
   }
@@ -119,7 +126,7 @@ class session {
     double least = 0, instructions = 0;
     std::string kernels;
     for (const auto& launch : launches) {
-      const limits own = limits_of(launch);
+      const limits own = limits_of(launch, ideal.element_bytes);
       all += own, least += own.greatest().second;
       instructions += issued(launch.done);
       if (!kernels.empty()) kernels += ' ';

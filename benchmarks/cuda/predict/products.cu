@@ -24,6 +24,20 @@ void product_row(predict::session& session, const std::string& name, tn::index r
   session.row(name, work_of<T>(rows, columns, depth), [&] { y = tn::matmul(x, w); });
 }
 
+/// Floats as tf32, and bytes: their depth lies side by side in `x` alone, in both operands where `w` is transposed.
+template <class T, class Result, class Product>
+void product_rows_along_depth(predict::session& session, const std::string& name, tn::index n, const Product& product) {
+  tn::tensor<T, tn::rank<2>, tn::cuda> x(tn::rank<2>(n, n)), w(tn::rank<2>(n, n));
+  x = tn::cast<T>(20 * predict::random_tensor<float>(tn::rank<2>(n, n), 1));
+  w = tn::cast<T>(20 * predict::random_tensor<float>(tn::rank<2>(n, n), 2));
+  tn::tensor<Result, tn::rank<2>, tn::cuda> y(tn::rank<2>(n, n));
+  const auto count = static_cast<double>(n);
+  const predict::work ideal{(2 * sizeof(T) + sizeof(Result)) * count * count, 2 * count * count * count, 0,
+                            static_cast<int>(sizeof(T))};
+  session.row(name, ideal, [&] { y = product(x, w); });
+  session.row(name + "_transposed", ideal, [&] { y = product(x, tn::transpose(w)); });
+}
+
 void epilogue_row(predict::session& session) {
   using matrix = tn::tensor<tn::bfloat16, tn::rank<2>, tn::cuda>;
   const tn::index n = 1024;
@@ -51,6 +65,12 @@ void batched_row(predict::session& session) {
 void predict::product_rows(session& session) {
   product_row<tn::bfloat16>(session, "G5a/bfloat16_1024", 1024, 1024, 1024);
   epilogue_row(session);
+  product_rows_along_depth<float, float>(session, "G5c/tf32_2048", 2048, [](const auto& x, const auto& w) {
+    return tn::matmul<tn::precision::tf32>(x, w);
+  });
+  product_rows_along_depth<std::int8_t, std::int32_t>(session, "G5c/int8_2048", 2048, [](const auto& x, const auto& w) {
+    return tn::matmul(tn::cast<std::int32_t>(x), tn::cast<std::int32_t>(w));
+  });
   product_row<float>(session, "G5e/float_512", 512, 512, 512);
   product_row<tn::bfloat16>(session, "G5g/bfloat16_511x510x509", 511, 510, 509);
   product_row<tn::bfloat16>(session, "G5h/8_rows_2048", 8, 2048, 2048);

@@ -1,4 +1,4 @@
-// tenon/contraction/arranged_operand.hpp: operands of convolutions with the channels of a pixel side by side.
+// tenon/contraction/arranged_operand.hpp: operands with the channels of a pixel, the depth of a product, side by side.
 // Memory has them so, or a kernel copies planes of pixels that way; the copy lives as long as its product needs it.
 // Floor 4: may include base, core, device, expr, contraction.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,12 +12,15 @@
 
 namespace tenon {
 
-/// Planes in memory: `images`, each `image_step` elements behind the one before, of `channels` planes that follow each
-/// other.
+/// The address of copies that are still to be made.
+inline constexpr std::uintptr_t copy_to_come = 4096;
+
+/// Planes in memory: `images`, each `image_step` elements behind the one before, of `channels` planes of `pixels`, each
+/// `plane_step` elements behind the one before.
 template <class T>
 struct plane_memory {
   const T* data = nullptr;
-  index images = 0, image_step = 0, channels = 1, pixels = 1;
+  index images = 0, image_step = 0, channels = 1, pixels = 1, plane_step = 1;
 
   /// Elements from pixel to pixel in a copy with channels last: pixels begin at multiples of 16 bytes.
   index pitch() const {
@@ -27,15 +30,19 @@ struct plane_memory {
   index copied() const { return images * pixels * pitch(); }
 };
 
-/// Copies planes of elements of two bytes with channels last. A block takes up to 64 pixels of up to 64 channels by way
-/// of shared memory, where a pixel is a row. Threads read `Size` pixels of two channels, and write eight of a pixel.
+/// Copies planes of elements of 1, 2 or 4 bytes with channels last. A block takes up to 64 pixels of 128 bytes of channels
+/// by way of shared memory, where a pixel is a row. Threads read `Size` pixels of the channels of a word, and write 16
+/// bytes of a pixel.
 template <class T, int Size>
 struct plane_kernel {
-  static_assert(sizeof(T) == 2, "tenon: two channels of a pixel are one word");
+  static constexpr int bytes = static_cast<int>(sizeof(T));
+  static_assert(bytes == 1 || bytes == 2 || bytes == 4, "tenon: channels of a pixel fill words");
   static constexpr const char* name = "channels_last";
-  static constexpr int threads = 256, side = 64, packet = 8, packets = side / packet;
-  static constexpr int words = packet / 2, row = side / 2;  // of a packet, of a pixel
-  static constexpr int shared_bytes = shared_bytes_of<std::uint32_t>(side * row);
+  static constexpr int threads = 256, pixel_side = 64, packet = 16 / bytes, packets = 8,
+                       channel_side = packets * packet;
+  static constexpr int of_word = 4 / bytes;               // channels
+  static constexpr int words = 4, row = packets * words;  // of a packet, of a pixel
+  static constexpr int shared_bytes = shared_bytes_of<std::uint32_t>(pixel_side * row);
 
   plane_memory<T> from;
   T* to;
@@ -47,24 +54,25 @@ struct plane_kernel {
       : from(planes),
         to(copy),
         pitch(planes.pitch()),
-        pixel_tiles((planes.pixels + side - 1) / side),
-        channel_tiles((planes.channels + side - 1) / side),
-        units((planes.pixels < side ? planes.pixels : side) / Size) {}
+        pixel_tiles((planes.pixels + pixel_side - 1) / pixel_side),
+        channel_tiles((planes.channels + channel_side - 1) / channel_side),
+        units((planes.pixels < pixel_side ? planes.pixels : pixel_side) / Size) {}
   index blocks() const { return from.images * channel_tiles.number() * pixel_tiles.number(); }
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
     const auto block = static_cast<number>(device.block().x), line = pixel_tiles.quotient(block);
-    const number image = channel_tiles.quotient(line), first_pixel = (block - line * pixel_tiles.number()) * side;
-    const number first_channel = (line - image * channel_tiles.number()) * side;
-    const number channels = within_side(from.channels - first_channel), pixels = within_side(from.pixels - first_pixel);
+    const number image = channel_tiles.quotient(line), first_pixel = (block - line * pixel_tiles.number()) * pixel_side;
+    const number first_channel = (line - image * channel_tiles.number()) * channel_side;
+    const number channels = at_most<channel_side>(from.channels - first_channel),
+                 pixels = at_most<pixel_side>(from.pixels - first_pixel);
     const int used_packets = static_cast<int>(channels + packet - 1) / packet, width = static_cast<int>(units.number());
-    const auto tile = device.template shared<std::uint32_t>(side * row);
-    const T* const source = from.data + image * from.image_step + first_channel * from.pixels + first_pixel;
+    const auto tile = device.template shared<std::uint32_t>(pixel_side * row);
+    const T* const source = from.data + image * from.image_step + first_channel * from.plane_step + first_pixel;
     for (int i = device.thread(); i < used_packets * words * width; i += threads) {
-      const number pair = units.quotient(static_cast<number>(i));
-      const number pixel = (static_cast<number>(i) - pair * units.number()) * Size;
-      if (pixel < pixels) leave_pair(tile, source, pair, pixel, channels);
+      const number word = units.quotient(static_cast<number>(i));
+      const number pixel = (static_cast<number>(i) - word * units.number()) * Size;
+      if (pixel < pixels) leave_words(tile, source, word, pixel, channels);
     }
     device.sync();
     T* const copy = to + (index{image} * from.pixels + first_pixel) * pitch + first_channel;
@@ -81,26 +89,35 @@ struct plane_kernel {
  private:
   using number = std::uint32_t;
 
-  TENON_HOST_DEVICE static number within_side(index count) {
-    return count < index{side} ? static_cast<number>(count) : side;
+  template <int Most>
+  TENON_HOST_DEVICE static number at_most(index count) {
+    return count < index{Most} ? static_cast<number>(count) : Most;
   }
   /// Where in a pixel's row its packet `own` lies hangs on the pixel, so that threads meet few banks twice.
   TENON_HOST_DEVICE static int turned(number pixel, number own) {
     return static_cast<int>(own ^ pixel / 8 ^ pixel % 8) * words;
   }
-  /// Leaves two channels of `Size` pixels as words; zeros in the place of channels that are not there.
+  /// Leaves the channels of a word of `Size` pixels; zeros in the place of channels that are not there.
   template <class Tile>
-  TENON_HOST_DEVICE TENON_INLINE void leave_pair(const Tile& tile, const T* source, number pair, number pixel,
-                                                 number channels) const {
-    const T* const first = source + 2 * pair * from.pixels + pixel;
-    tenon::packet<T, Size> upper{}, lower{};
-    if (2 * pair < channels) upper = load_packet<Size>(first);
-    if (2 * pair + 1 < channels) lower = load_packet<Size>(first + from.pixels);
-    const int at = static_cast<int>(pixel * row + pair % words), turn = turned(pixel, pair / words);
-    std::uint16_t up[Size], low[Size];
-    __builtin_memcpy(up, &upper, sizeof(up)), __builtin_memcpy(low, &lower, sizeof(low));
-    for (int k = 0; k < Size; ++k) {  // pixels are multiples of Size, so that adding k turns by k
-      tile.store(at + k * row + (turn ^ k * words), up[k] | static_cast<number>(low[k]) << 16);
+  TENON_HOST_DEVICE TENON_INLINE void leave_words(const Tile& tile, const T* source, number word, number pixel,
+                                                  number channels) const {
+    using bits = std::conditional_t<bytes == 1, std::uint8_t, std::conditional_t<bytes == 2, std::uint16_t, number>>;
+    bits read[of_word][Size];
+    TENON_UNROLLED
+    for (int channel = 0; channel < of_word; ++channel) {
+      const number own = of_word * word + static_cast<number>(channel);
+      tenon::packet<T, Size> values{};
+      if (own < channels) values = load_packet<Size>(source + own * from.plane_step + pixel);
+      __builtin_memcpy(read[channel], &values, sizeof(values));
+    }
+    const int at = static_cast<int>(pixel * row + word % words), turn = turned(pixel, word / words);
+    TENON_UNROLLED
+    for (int k = 0; k < Size; ++k) {  // pixels are multiples of Size, so that adding k turns as k alone would
+      number left = 0;
+      for (int channel = 0; channel < of_word; ++channel) {
+        left |= static_cast<number>(read[channel][k]) << (8 * bytes * channel);
+      }
+      tile.store(at + k * row + (turn ^ turned(static_cast<number>(k), 0)), left);
     }
   }
 };
@@ -110,8 +127,9 @@ template <class Space, int Size, class T>
 void copy_planes(const plane_memory<T>& planes, T* copy) {
   if constexpr (Size > 1) {
     const bool in_packets = planes.pixels % Size == 0 && planes.image_step % Size == 0 &&
+                            planes.plane_step % Size == 0 &&
                             reinterpret_cast<std::uintptr_t>(planes.data) % (Size * sizeof(T)) == 0;
-    constexpr int fewer = Size == 8 ? 4 : 1;
+    constexpr int fewer = Size > 4 ? 4 : 1;
     if (!in_packets) return copy_planes<Space, fewer>(planes, copy);
   }
   using kernel_type = plane_kernel<T, Size>;
@@ -154,7 +172,6 @@ struct arranged_operand {
 template <class T, int Rank>
 arranged_operand<T, Rank> arranged(const strided_source<T, Rank>& source, const array<index, Rank>& extents,
                                    const operand_axes& axes) {
-  constexpr std::uintptr_t nowhere = 4096;
   constexpr index most = index{1} << 30;
   arranged_operand<T, Rank> result{source, {}, 0};
   const auto& stride = source.stride;
@@ -170,7 +187,8 @@ arranged_operand<T, Rank> arranged(const strided_source<T, Rank>& source, const 
   const index group_step = axes.groups_are_channels ? channels * pixels : images * stride[axes.images];
   if (groups != 1 && stride[0] != group_step) return result;
 
-  plane_memory<T> planes{source.data - (direction < 0 ? pixels - 1 : 0), images, stride[axes.images], channels, pixels};
+  plane_memory<T> planes{
+      source.data - (direction < 0 ? pixels - 1 : 0), images, stride[axes.images], channels, pixels, pixels};
   (axes.groups_are_channels ? planes.channels : planes.images) *= groups;
   if (planes.images == 1) planes.image_step = 0;
   else if (planes.image_step <= 0) return result;
@@ -182,7 +200,7 @@ arranged_operand<T, Rank> arranged(const strided_source<T, Rank>& source, const 
   for (int axis = 3; axis < Rank; ++axis) own[axis] *= pitch;
   result.copied = planes;
   result.first = direction < 0 ? (pixels - 1) * pitch : 0;
-  result.source.data = reinterpret_cast<const T*>(nowhere) + result.first;
+  result.source.data = reinterpret_cast<const T*>(copy_to_come) + result.first;
   return result;
 }
 

@@ -1,4 +1,4 @@
-// tenon/contraction/hopper.hpp: the product of short floats on Hopper's warpgroups.
+// tenon/contraction/hopper.hpp: the product of short floats, tf32 and int8 on Hopper's warpgroups.
 // One thread has tiles copied into a ring of stages, two warpgroups multiply them; barriers alone join these roles.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,14 +16,16 @@ namespace tenon {
 template <class Tile, class Element, class Left, class Right, int Rank, class Epilogue>
 struct hopper_product_kernel {
   using ring = ring_position<Tile::stages>;
+  using stored = fragment_storage<Element>;
+  using accumulator = fragment_accumulator<Element>;
   static constexpr const char* name = "hopper_product";
   static constexpr int max_threads = Tile::threads, stages = Tile::stages;
   static constexpr int tile_rows = Tile::rows, tile_columns = Tile::columns, depth_tile = hopper_depth<Element>;
   static constexpr int left_size = tile_rows * depth_tile, right_size = tile_columns * depth_tile;  // of a stage
-  static constexpr int stage_bytes = (left_size + right_size) * static_cast<int>(sizeof(Element));
+  static constexpr int stage_bytes = (left_size + right_size) * stored_bytes<Element>;
   static constexpr int sums_of_thread = product_rows * tile_columns / warpgroup_size;
   static constexpr int shared_bytes = stages * stage_bytes + 2 * shared_bytes_of<phase_barrier>(stages) +
-                                      shared_bytes_of<float>(Tile::consumer_warps * result_strip::size);
+                                      shared_bytes_of<accumulator>(Tile::consumer_warps * result_strip::size);
   static constexpr int producer_registers = 40, consumer_registers = 232;
 
   Left left;
@@ -31,16 +33,16 @@ struct hopper_product_kernel {
   product_extents<Rank> extents;
   hopper_order order;
   int steps;
-  depth_shares shares;
+  depth_shares<accumulator> shares;
   Epilogue epilogue;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
     if constexpr (hopper_unit<Device>::is_available()) {
       hopper_unit<Device> unit(device);
-      const auto left_tiles = device.template shared<Element>(stages * left_size);
-      const auto right_tiles = device.template shared<Element>(stages * right_size);
-      const auto strips = device.template shared<float>(Tile::consumer_warps * result_strip::size);
+      const auto left_tiles = device.template shared<stored>(stages * left_size);
+      const auto right_tiles = device.template shared<stored>(stages * right_size);
+      const auto strips = device.template shared<accumulator>(Tile::consumer_warps * result_strip::size);
       const auto full = device.template shared<phase_barrier>(stages);
       const auto empty = device.template shared<phase_barrier>(stages);
       const hopper_stages memory{left_tiles, right_tiles, full, empty};
@@ -94,11 +96,13 @@ struct hopper_product_kernel {
     auto own = memory;
     own.left = memory.left.part(skipped, memory.left.size() - skipped);
     ring at;
-    float sums[sums_of_thread];
+    accumulator sums[sums_of_thread];
     for (int number = device.block().x; number < shares.count(order); number += device.grid_size().x) {
       const int count = shares.end(number, steps) - shares.first(number);
       if constexpr (is_float8<Element>) {
         multiply_in_parts(device, unit, own, at, count, sums);
+      } else if constexpr (multiplies_along_depth<Element>) {
+        multiply<row_major, column_major>(device, unit, own, at, count, sums);
       } else {
         multiply_as_left_lies(device, unit, own, at, count, sums);
       }
@@ -110,7 +114,7 @@ struct hopper_product_kernel {
   }
   template <class Device, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void multiply_as_left_lies(Device& device, Unit& unit, const Memory& memory, ring& at,
-                                                            int count, float (&sums)[sums_of_thread]) const {
+                                                            int count, accumulator (&sums)[sums_of_thread]) const {
     if constexpr (Left::may_have_lines_adjacent) {
       if (left.lines_are_adjacent) return multiply_as_right_lies<column_major>(device, unit, memory, at, count, sums);
     }
@@ -120,7 +124,7 @@ struct hopper_product_kernel {
   }
   template <class LeftMajor, class Device, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void multiply_as_right_lies(Device& device, Unit& unit, const Memory& memory, ring& at,
-                                                             int count, float (&sums)[sums_of_thread]) const {
+                                                             int count, accumulator (&sums)[sums_of_thread]) const {
     if constexpr (Right::may_have_lines_adjacent) {
       if (right.lines_are_adjacent) return multiply<LeftMajor, row_major>(device, unit, memory, at, count, sums);
     }
@@ -132,8 +136,8 @@ struct hopper_product_kernel {
   /// operands shared would be moved, and every product would wait for that.
   template <class LeftMajor, class RightMajor, class Device, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void multiply(Device& device, Unit& unit, const Memory& memory, ring& at, int count,
-                                               float (&results)[sums_of_thread]) const {
-    float sums[sums_of_thread];
+                                               accumulator (&results)[sums_of_thread]) const {
+    std::uint32_t sums[sums_of_thread];
     int previous = 0;
     for (int step = 0; step < count; ++step, at.advance()) {
       begin_step<LeftMajor, RightMajor>(unit, memory, at, sums, step > 0);
@@ -143,26 +147,26 @@ struct hopper_product_kernel {
     }
     unit.finish_products(sums);
     if (device.lane() == 0) unit.arrive(memory.empty, previous);
-    for (int i = 0; i < sums_of_thread; ++i) results[i] = sums[i];
+    for (int i = 0; i < sums_of_thread; ++i) results[i] = sum_of_word<accumulator>(sums[i]);
   }
   /// The same of floats of 8 bits, which matrix units add with few bits: the sums of every step are added in float. The
   /// other warpgroup multiplies meanwhile.
   template <class Device, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void multiply_in_parts(Device& device, Unit& unit, const Memory& memory, ring& at,
-                                                        int count, float (&results)[sums_of_thread]) const {
-    for (float& each : results) each = 0;
+                                                        int count, accumulator (&results)[sums_of_thread]) const {
+    for (accumulator& each : results) each = 0;
     for (int step = 0; step < count; ++step, at.advance()) {
-      float sums[sums_of_thread];
+      std::uint32_t sums[sums_of_thread];
       begin_step<row_major, column_major>(unit, memory, at, sums, false);
       unit.finish_products(sums);
       if (device.lane() == 0) unit.arrive(memory.empty, at.stage);
-      for (int i = 0; i < sums_of_thread; ++i) results[i] += sums[i];
+      for (int i = 0; i < sums_of_thread; ++i) results[i] += sum_of_word<accumulator>(sums[i]);
     }
   }
   /// Starts the products of one step as soon as its operands are there.
   template <class LeftMajor, class RightMajor, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void begin_step(Unit& unit, const Memory& memory, const ring& at,
-                                                 float (&sums)[sums_of_thread], bool adds) const {
+                                                 std::uint32_t (&sums)[sums_of_thread], bool adds) const {
     using product = warpgroup_product<Element, tile_columns, LeftMajor, RightMajor>;
     using left_layout = hopper_layout<Element, product_rows, product::left_has_rows_adjacent>;
     using right_layout = hopper_layout<Element, tile_columns, product::right_has_columns_adjacent>;
@@ -180,21 +184,21 @@ struct hopper_product_kernel {
   /// Leaves the sums of this share of the depth; in the warps that are the last of their rows, adds those of all shares
   /// in their order, and answers true.
   template <class Device>
-  TENON_HOST_DEVICE bool add_shares(Device& device, int number, float (&sums)[sums_of_thread]) const {
+  TENON_HOST_DEVICE bool add_shares(Device& device, int number, accumulator (&sums)[sums_of_thread]) const {
     constexpr int size = 4, warp_sums = sums_of_thread * warp_size;
     const int tile = shares.tile(number), warp = device.warp() - warpgroup_size / warp_size;
-    float* const first = shares.sums + (index{tile} * shares.parts * Tile::consumer_warps + warp) * warp_sums;
+    accumulator* const first = shares.sums + (index{tile} * shares.parts * Tile::consumer_warps + warp) * warp_sums;
     constexpr index from_share_to_share = index{Tile::consumer_warps} * warp_sums;
-    float* const own = first + shares.part(number) * from_share_to_share + device.lane() * size;
+    accumulator* const own = first + shares.part(number) * from_share_to_share + device.lane() * size;
     TENON_UNROLLED
     for (int i = 0; i < sums_of_thread; i += size) {
-      store_packet(own + i * warp_size, packet<float, size>{{sums[i], sums[i + 1], sums[i + 2], sums[i + 3]}});
+      store_packet(own + i * warp_size, packet<accumulator, size>{{sums[i], sums[i + 1], sums[i + 2], sums[i + 3]}});
     }
     if (!is_last_warp(device, shares.counters + tile * Tile::consumer_warps + warp, shares.parts)) return false;
     TENON_UNROLLED
-    for (float& each : sums) each = 0;
+    for (accumulator& each : sums) each = 0;
     for (int part = 0; part < shares.parts; ++part) {
-      const float* const from = first + part * from_share_to_share + device.lane() * size;
+      const accumulator* const from = first + part * from_share_to_share + device.lane() * size;
       TENON_UNROLLED
       for (int i = 0; i < sums_of_thread; i += size) {
         const auto left_sums = load_packet<size>(from + i * warp_size);
@@ -206,7 +210,7 @@ struct hopper_product_kernel {
   /// Stores the results of a warp, 16 rows, by way of its strip.
   template <class Device, class Strips>
   TENON_HOST_DEVICE void store(Device& device, const Strips& strips, const hopper_place& place, int own_row,
-                               const float (&sums)[sums_of_thread]) const {
+                               const accumulator (&sums)[sums_of_thread]) const {
     const int warp = device.warp() - warpgroup_size / warp_size;
     const auto strip = strips.part(warp * result_strip::size, result_strip::size);
     const auto finish = epilogue.at_batch(extents.batch_position(place.batch));
@@ -222,7 +226,7 @@ struct hopper_product_kernel {
     store_parts(writer, sums, std::make_integer_sequence<int, Tile::columns / result_strip::columns>{});
   }
   template <class Writer, int... Part>
-  TENON_HOST_DEVICE TENON_INLINE void store_parts(const Writer& writer, const float (&sums)[sums_of_thread],
+  TENON_HOST_DEVICE TENON_INLINE void store_parts(const Writer& writer, const accumulator (&sums)[sums_of_thread],
                                                   std::integer_sequence<int, Part...>) const {
     constexpr int pairs = result_strip::columns / 8 * 2;
     (store_part(writer, sums + Part * pairs * 2, Part * result_strip::columns,
@@ -231,7 +235,7 @@ struct hopper_product_kernel {
   }
   /// Every sum is named by a constant, since registers have no addresses.
   template <class Writer, int... Pair>
-  TENON_HOST_DEVICE TENON_INLINE void store_part(const Writer& writer, const float* sums, int first_column,
+  TENON_HOST_DEVICE TENON_INLINE void store_part(const Writer& writer, const accumulator* sums, int first_column,
                                                  std::integer_sequence<int, Pair...>) const {
     const int lane = writer.device.lane();
     writer.device.sync_warp();
@@ -248,8 +252,8 @@ void launch_hopper_kernel(Kernel kernel, int blocks, int parts) {
   kernel.shares.parts = share == 0 ? 1 : (kernel.steps + share - 1) / share, kernel.shares.steps = share;
   const index tile = index{Tile::rows} * Tile::columns;
   const bool is_shared = kernel.shares.parts > 1;
-  const auto places =
-      workspace_places<Space, float>::take(is_shared ? kernel.order.count * kernel.shares.parts * tile : 0);
+  const auto places = workspace_places<Space, typename Kernel::accumulator>::take(
+      is_shared ? kernel.order.count * kernel.shares.parts * tile : 0);
   kernel.shares.sums = get<0>(places.values), kernel.shares.counters = places.counters;
   const int count = kernel.shares.count(kernel.order);
   const launch_shape shape{

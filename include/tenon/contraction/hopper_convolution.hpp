@@ -267,8 +267,6 @@ inline constexpr bool copies_boxes = [] {
          product::spatial_axes < window_axes && std::is_same_v<image, source> && std::is_same_v<other, source>;
 }();
 
-/// Multiplications that are worth a copy of an operand before them.
-inline constexpr index worth_copies = index{1} << 26;
 template <class Problem>
 bool is_worth_copies(const Problem& problem) {
   const auto& extents = problem.extents;
@@ -326,7 +324,8 @@ struct warpgroup_windows {
   template <class Problem>
   static int processors_for(const Problem&) {
     using map = typename tile_maps<typename Problem::space>::map;
-    return detail::hopper_processors<Problem, narrow_hopper_tile, hopper_patches<map>, hopper_weights<map>>();
+    using element = typename Problem::product_type::element;
+    return detail::hopper_processors<Problem, element, narrow_hopper_tile, hopper_patches<map>, hopper_weights<map>>();
   }
 };
 
@@ -373,7 +372,7 @@ struct warpgroup_weight_gradients {
   template <class Problem>
   static int processors_for(const Problem&) {
     using operand = hopper_window_depth<typename tile_maps<typename Problem::space>::map>;
-    return detail::hopper_processors<Problem, flat_hopper_tile, operand>();
+    return detail::hopper_processors<Problem, typename Problem::product_type::element, flat_hopper_tile, operand>();
   }
 };
 

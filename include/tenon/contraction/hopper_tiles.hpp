@@ -31,6 +31,8 @@ struct strip_writer {
   static constexpr int packets = result_strip::size / packet_size / warp_size;  // of a lane
   static constexpr int at_once = packets < 4 ? packets : 4;                     // that are read before any is written
 
+  using accumulator = typename Strip::value_type;
+
   Device& device;
   const Strip& strip;
   const Epilogue& epilogue;
@@ -40,9 +42,9 @@ struct strip_writer {
   array<index, 2> ends;
 
   /// Puts two results of a row beside each other, the first at an even column.
-  TENON_HOST_DEVICE TENON_INLINE void put(int own_row, int own_column, float left, float right) const {
+  TENON_HOST_DEVICE TENON_INLINE void put(int own_row, int own_column, accumulator left, accumulator right) const {
     strip.template store_vector<2>(result_strip::place(own_row, own_column / 4 * 4) + own_column % 4,
-                                   array<float, 2>{{left, right}});
+                                   array<accumulator, 2>{{left, right}});
   }
   /// Stores what was put, as the results from `first_column` on.
   TENON_HOST_DEVICE TENON_INLINE void store(index first_column) const {
@@ -60,7 +62,7 @@ struct strip_writer {
   }
 
  private:
-  using held_sums = accumulator_packet<float, packet_size>;
+  using held_sums = accumulator_packet<accumulator, packet_size>;
 
   template <int Count>
   TENON_HOST_DEVICE TENON_INLINE void store_packets(int number, index first_column) const {
@@ -100,7 +102,7 @@ struct strip_writer {
     for (int own_column = device.lane() / runs; own_column < result_strip::columns; own_column += warp_size / runs) {
       position[Epilogue::row_axis] = column + first_column + own_column;
       if (position[Epilogue::row_axis] >= ends[1]) return;
-      array<float, Size> sums;
+      array<accumulator, Size> sums;
       for (int k = 0; k < Size; ++k) {
         sums[k] = strip.load(result_strip::place(own_row + k, own_column / 4 * 4) + own_column % 4);
       }
@@ -133,13 +135,13 @@ using square_hopper_tile = hopper_tile<128, 128, 6>;
 
 /// Depth of a step.
 template <class Element>
-inline constexpr int hopper_depth = swizzle_row_bytes / static_cast<int>(sizeof(Element));
+inline constexpr int hopper_depth = swizzle_row_bytes / stored_bytes<Element>;
 
 /// How `Lines` rows (of the left operand) or columns (of the right one) and the depth of a step lie in a stage: as
 /// swizzled rows of 128 bytes, a line each, or where lines are `Adjacent` in memory, lines at one depth.
 template <class Element, int Lines, bool Adjacent>
 struct hopper_layout {
-  static constexpr int bytes = static_cast<int>(sizeof(Element));
+  static constexpr int bytes = stored_bytes<Element>;
   static constexpr int width = hopper_depth<Element>;  // elements of a row
   static constexpr int copy_rows = Adjacent ? width : Lines, copies = Lines / (Adjacent ? width : Lines);
   static constexpr int copy_size = copy_rows * width;
@@ -227,9 +229,10 @@ constexpr hopper_order order_of_tiles(index rows, index columns, index batches) 
 }
 
 /// How blocks share the depth of tiles: work `number` is part `number % parts` of a tile, `steps` of it or the rest.
+template <class Sum>
 struct depth_shares {
   int parts = 1, steps = 0;
-  float* sums = nullptr;         // what blocks leave: those of a tile's parts, one after another
+  Sum* sums = nullptr;           // what blocks leave: those of a tile's parts, one after another
   unsigned* counters = nullptr;  // of the parts that are done, for each warp of each tile
 
   TENON_HOST_DEVICE constexpr int count(const hopper_order& order) const { return order.count * parts; }

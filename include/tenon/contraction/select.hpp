@@ -20,18 +20,21 @@ namespace tenon {
 /// Units that multiply Operand in registers, those that do by fragments, and threads.
 template <class Operand>
 struct register_units {
+  using operand = Operand;
   template <class Policy>
   using unit = mma_unit<Operand, Policy>;
   using tiles = product_tiles<Operand>;
 };
 template <class Operand>
 struct fragment_units {
+  using operand = Operand;
   template <class Policy>
   using unit = wmma_unit<Operand, Policy>;
   using tiles = product_tiles<Operand>;
 };
 template <class Accumulator>
 struct lane_units {
+  using operand = void;
   template <class Policy>
   using unit = simt_unit<Accumulator, Policy>;
   using tiles = lane_tiles<Accumulator>;

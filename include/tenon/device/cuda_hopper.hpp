@@ -91,7 +91,7 @@ class hopper_unit<cuda_device> {
   }
   __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
   template <class Product>
-  __device__ __forceinline__ void multiply(float (&sums)[Product::sums], operand_descriptor left,
+  __device__ __forceinline__ void multiply(std::uint32_t (&sums)[Product::sums], operand_descriptor left,
                                            operand_descriptor right, bool adds) {
     detail::multiply_warpgroup<Product>(sums, left.bits, right.bits, adds ? 1 : 0);
   }
@@ -102,9 +102,9 @@ class hopper_unit<cuda_device> {
   }
   /// Waits for all products; `sums` may be read from here on.
   template <int Count>
-  __device__ __forceinline__ void finish_products(float (&sums)[Count]) {
+  __device__ __forceinline__ void finish_products(std::uint32_t (&sums)[Count]) {
     wait_products<0>();
-    for (float& sum : sums) asm volatile("" : "+f"(sum) : : "memory");  // no use of a sum moves before the wait
+    for (auto& sum : sums) asm volatile("" : "+r"(sum) : : "memory");  // no use of a sum moves before the wait
   }
 
  private:

@@ -59,7 +59,8 @@ encoded_tile_map encode_tile_map(const void* data, const array<index, Axes>& ext
     steps[axis] = static_cast<cuuint32_t>(step[axis]);
     if (axis + 1 < Axes) strides[axis] = static_cast<cuuint64_t>(stride_bytes[axis]);
   }
-  constexpr auto type = sizeof(T) == 1            ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+  constexpr auto type = std::is_same_v<T, tf32>   ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+                        : sizeof(T) == 1          ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                         : std::is_same_v<T, half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                                   : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   result.code = encode(&result.made.map, type, Axes, const_cast<void*>(data), sizes, strides, box, steps,
@@ -108,7 +109,7 @@ struct tile_maps<cuda> {
 
   template <class T, class Tensor>
   static map make(const Tensor& tensor) {
-    check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
+    check_tiled_tensor(tensor, stored_bytes<T>);
     const auto& encoded = encoded_map_of<T>(tensor);
     if (encoded.code == CUDA_SUCCESS) return encoded.made;
     throw cuda_error(compose_text("cuTensorMapEncodeTiled: code ", static_cast<int>(encoded.code), " for a tensor of ",
@@ -116,7 +117,7 @@ struct tile_maps<cuda> {
   }
   template <class T, class Tensor>
   static bool takes(const Tensor& tensor) {
-    return has_nested_strides(tensor, static_cast<int>(sizeof(T))) || encoded_map_of<T>(tensor).code == CUDA_SUCCESS;
+    return has_nested_strides(tensor, stored_bytes<T>) || encoded_map_of<T>(tensor).code == CUDA_SUCCESS;
   }
 
  private:

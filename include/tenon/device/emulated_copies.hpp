@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstring>
 #include <map>
+#include <tenon/device/emulated_matrix.hpp>
 #include <tenon/device/hopper.hpp>
 #include <tenon/device/schedule.hpp>
 
@@ -26,6 +28,7 @@ struct emulated_phase_barrier {
 struct emulated_tile_copy {
   const tiled_images* from;
   int element_bytes;
+  bool rounds_to_tf32;
   array<int, 5> position;
   int to, barrier;  // offsets in shared memory
 
@@ -124,6 +127,12 @@ class tile_copies {
     for (const emulated_thread* each : at.waiting) schedule_.wake(*each);
     at.waiting.clear();
   }
+  static void round_to_tf32(unsigned char* at) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, at, sizeof(word));
+    word = rounded_word<tf32>(word);
+    std::memcpy(at, &word, sizeof(word));
+  }
   void land_row(const emulated_tile_copy& copy, int row) {
     const tiled_images& from = *copy.from;
     bool is_inside = true;
@@ -142,6 +151,7 @@ class tile_copies {
       const auto bytes = static_cast<std::size_t>(copy.element_bytes);
       if (is_inside && x >= 0 && x < from.extents[0]) {
         std::memcpy(to, static_cast<const unsigned char*>(from.data) + offset + x * copy.element_bytes, bytes);
+        if (copy.rounds_to_tf32) round_to_tf32(to);
       } else {
         std::memset(to, 0, bytes);
       }

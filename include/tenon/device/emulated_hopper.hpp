@@ -14,6 +14,7 @@ namespace tenon {
 struct emulated_tile_map {
   tiled_images images;
   int element_bytes;
+  bool rounds_to_tf32;
 };
 
 template <>
@@ -22,12 +23,12 @@ struct tile_maps<emulated> {
 
   template <class T, class Tensor>
   static bool takes(const Tensor& tensor) {
-    return has_nested_strides(tensor, static_cast<int>(sizeof(T)));
+    return has_nested_strides(tensor, stored_bytes<T>);
   }
   template <class T>
   static map make(const tiled_images& images) {
     check_tensor<T>(images);
-    return {images, static_cast<int>(sizeof(T))};
+    return {images, stored_bytes<T>, std::is_same_v<T, tf32>};
   }
   template <class T>
   static map make(const tiled_tensor& tensor) {
@@ -39,14 +40,15 @@ struct tile_maps<emulated> {
              {{strides[0], strides[1], 0, 0}},
              {{tensor.tile[0], tensor.tile[1], 1, 1, 1}},
              filled_array<5>(1)},
-            static_cast<int>(sizeof(T))};
+            stored_bytes<T>,
+            std::is_same_v<T, tf32>};
   }
 
  private:
   /// Refuses a tensor that a driver might refuse.
   template <class T, class Tensor>
   static void check_tensor(const Tensor& tensor) {
-    check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
+    check_tiled_tensor(tensor, stored_bytes<T>);
     if (takes<T>(tensor)) return;
     throw shape_error(compose_text("tiled_tensor: strides: ", tensor.stride_bytes, " bytes for a tensor of ",
                                    tensor.extents,
@@ -162,7 +164,8 @@ class hopper_unit<emulated_device> {
   void copy_image_tile(const shared_array<T>& to, const tile_map& from, const array<int, 5>& position,
                        const barriers& at, int i, source_position caller = {}) {
     const detail::unobserved quiet;
-    const detail::emulated_tile_copy copy{&from.images, from.element_bytes, position, to.offset_of(0), at.offset_of(i)};
+    const detail::emulated_tile_copy copy{&from.images, from.element_bytes, from.rounds_to_tf32,
+                                          position,     to.offset_of(0),    at.offset_of(i)};
     if (copy.bytes() > to.size() * static_cast<int>(sizeof(T))) {
       self_.schedule->refuse(self_, compose_text("copy_tile at ", detail::at_text(caller), ": beyond the array"));
     }
@@ -191,20 +194,18 @@ class hopper_unit<emulated_device> {
   }
   /// sums = left * right, plus sums where `adds`. The sums are NaN until a wait for all products.
   template <class Product>
-  void multiply(float (&sums)[Product::sums], operand_descriptor left, operand_descriptor right, bool adds,
+  void multiply(std::uint32_t (&sums)[Product::sums], operand_descriptor left, operand_descriptor right, bool adds,
                 source_position caller = {}) {
     const detail::unobserved quiet;
     using element = typename Product::element;
-    constexpr int bytes = static_cast<int>(sizeof(element));
-    constexpr auto to_float = [](std::uint16_t bits) {
-      return static_cast<float>(element::from_bits(static_cast<decltype(element::bits)>(bits)));
-    };
+    constexpr int bytes = stored_bytes<element>;
     work_.warpgroup_of(self_).multiply(self_,
                                        {{left, Product::left_has_rows_adjacent, product_rows, bytes},
                                         {right, Product::right_has_columns_adjacent, Product::columns, bytes},
                                         sums,
                                         adds,
-                                        to_float},
+                                        is_integer<element>,
+                                        detail::multiplied_number<element>},
                                        caller);
   }
   /// Ends a group of products.
@@ -220,7 +221,7 @@ class hopper_unit<emulated_device> {
   }
   /// Waits for all products; `sums` may be read from here on.
   template <int Count>
-  void finish_products(float (&)[Count], source_position caller = {}) {
+  void finish_products(std::uint32_t (&)[Count], source_position caller = {}) {
     wait_products<0>(caller);
   }
 

@@ -21,6 +21,14 @@ TENON_HOST_DEVICE fragment_accumulator<T> multiplied_part(fragment_storage<T> va
   return static_cast<fragment_accumulator<T>>(value);
 }
 
+/// The number that a warpgroup multiplies for an element, which the first bytes of `word` are.
+template <class T>
+float multiplied_number(std::uint32_t word) {
+  fragment_storage<T> value{};
+  __builtin_memcpy(&value, &word, sizeof(value));
+  return static_cast<float>(multiplied_part<T>(value));
+}
+
 /// Operands of one product: 16 rows and 8 columns, k fastest in both.
 template <class T>
 struct lane_product {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <bitset>
+#include <cstring>
 #include <limits>
 #include <tenon/device/hopper.hpp>
 #include <tenon/device/schedule.hpp>
@@ -32,16 +34,16 @@ struct product_reads {
 /// What a thread asks for.
 struct product_request {
   product_reads left, right;
-  float* sums;
-  bool adds;
-  float (*to_float)(std::uint16_t);
+  std::uint32_t* sums;
+  bool adds, has_integer_sums;
+  float (*number_of)(std::uint32_t);
 };
 
 /// 64 x columns sums that live in the registers of a warpgroup, while products are added to them.
 struct sums_under_way {
   int group;
-  array<float*, warpgroup_size> registers;
-  std::vector<float> values;
+  array<std::uint32_t*, warpgroup_size> registers;
+  std::vector<std::uint32_t> values;
   std::bitset<warpgroup_size> landed{};  // in which threads
 };
 
@@ -49,7 +51,7 @@ struct sums_under_way {
 struct reads_under_way {
   int group;
   product_reads reads;
-  std::vector<std::uint16_t> seen;
+  std::vector<std::uint32_t> seen;
   std::bitset<warpgroup_size / warp_size> waited{};  // which warps have
   source_position caller;
 };
@@ -134,9 +136,11 @@ class emulated_warpgroup {
                                            "their operands, expected the same"));
     }
     const auto left = note_read(self, first.request.left, caller), right = note_read(self, first.request.right, caller);
-    add_product(sums_for(first.request), first.request, left, right);
+    auto& sums = sums_for(first.request).values;
+    if (first.request.has_integer_sums) add_product<std::uint32_t>(sums, first.request, left, right);
+    else add_product<float>(sums, first.request, left, right);
   }
-  std::vector<std::uint16_t> note_read(const emulated_thread& self, const product_reads& reads,
+  std::vector<std::uint32_t> note_read(const emulated_thread& self, const product_reads& reads,
                                        source_position caller) {
     if (reads.at.swizzle() != 1) schedule_->refuse(self, "multiply: a descriptor without the swizzle of 128 bytes");
     const int last = reads.offset(reads.lines - 1, reads.depth() - 1);
@@ -145,8 +149,8 @@ class emulated_warpgroup {
     reads_.push_back({threads_[0].groups, reads, read(reads), {}, caller});
     return reads_.back().seen;
   }
-  std::vector<std::uint16_t> read(const product_reads& reads) const {
-    std::vector<std::uint16_t> result(static_cast<std::size_t>(reads.lines * reads.depth()));
+  std::vector<std::uint32_t> read(const product_reads& reads) const {
+    std::vector<std::uint32_t> result(static_cast<std::size_t>(reads.lines * reads.depth()));
     for (int line = 0, i = 0; line < reads.lines; ++line) {
       for (int depth = 0; depth < reads.depth(); ++depth, ++i) {
         std::memcpy(&result[static_cast<std::size_t>(i)], schedule_->arena.bytes + reads.offset(line, depth),
@@ -165,12 +169,12 @@ class emulated_warpgroup {
     }
     const int columns = request.right.lines;
     sums_under_way& fresh = sums_.emplace_back(
-        sums_under_way{group, {}, std::vector<float>(static_cast<std::size_t>(product_rows * columns)), {}});
+        sums_under_way{group, {}, std::vector<std::uint32_t>(static_cast<std::size_t>(product_rows * columns)), {}});
     for (int thread = 0; thread < warpgroup_size; ++thread) {
-      float* const held = fresh.registers[thread] = threads_[thread].request.sums;
+      std::uint32_t* const held = fresh.registers[thread] = threads_[thread].request.sums;
       for (int i = 0; i < sums_of_thread(columns); ++i) {
         if (request.adds) value(fresh, thread, i) = held[i];
-        held[i] = std::numeric_limits<float>::quiet_NaN();
+        held[i] = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::quiet_NaN());
       }
     }
     return fresh;
@@ -182,26 +186,34 @@ class emulated_warpgroup {
     state_of(self).may_multiply = false;
   }
   static int sums_of_thread(int columns) { return product_rows * columns / warpgroup_size; }
-  static float& value(sums_under_way& sums, int thread, int i) {
+  static std::uint32_t& value(sums_under_way& sums, int thread, int i) {
     const int columns = static_cast<int>(sums.values.size()) / product_rows;
     return sums
         .values[static_cast<std::size_t>(row_of_sum(thread, i / 2) * columns + column_of_sum(thread, i / 2) + i % 2)];
   }
-  static void add_product(sums_under_way& sums, const product_request& request, const std::vector<std::uint16_t>& left,
-                          const std::vector<std::uint16_t>& right) {
+  static float added(float sum, float product) { return sum + product; }
+  /// Integers wrap.
+  static std::uint32_t added(std::uint32_t sum, float product) {
+    return sum + static_cast<std::uint32_t>(static_cast<std::int32_t>(product));
+  }
+  template <class Sum>
+  static void add_product(std::vector<std::uint32_t>& bits, const product_request& request,
+                          const std::vector<std::uint32_t>& left, const std::vector<std::uint32_t>& right) {
     const auto columns = static_cast<std::size_t>(request.right.lines);
     const auto depth = static_cast<std::size_t>(request.right.depth());
     std::vector<float> a(left.size()), b(right.size());  // b by depth, so that columns lie side by side
-    for (std::size_t i = 0; i < left.size(); ++i) a[i] = request.to_float(left[i]);
+    for (std::size_t i = 0; i < left.size(); ++i) a[i] = request.number_of(left[i]);
     for (std::size_t i = 0; i < right.size(); ++i) {
-      b[i % depth * columns + i / depth] = request.to_float(right[i]);
+      b[i % depth * columns + i / depth] = request.number_of(right[i]);
     }
-    if (!request.adds) std::fill(sums.values.begin(), sums.values.end(), 0.0f);
+    std::vector<Sum> sums(bits.size());
+    if (request.adds) std::memcpy(sums.data(), bits.data(), bits.size() * sizeof(Sum));
     for (std::size_t i = 0; i < a.size(); ++i) {
-      float* const row = sums.values.data() + i / depth * columns;
+      Sum* const row = sums.data() + i / depth * columns;
       const float* const factors = b.data() + i % depth * columns;
-      for (std::size_t column = 0; column < columns; ++column) row[column] += a[i] * factors[column];
+      for (std::size_t column = 0; column < columns; ++column) row[column] = added(row[column], a[i] * factors[column]);
     }
+    std::memcpy(bits.data(), sums.data(), bits.size() * sizeof(Sum));
   }
   [[noreturn]] void report_change(const emulated_thread& self, const reads_under_way& changed) const {
     throw race_error(compose_text("emulated ", schedule_->body.name, ": shared memory: what the product of thread ",

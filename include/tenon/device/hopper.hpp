@@ -74,23 +74,43 @@ struct operand_descriptor {
   TENON_HOST_DEVICE constexpr int bytes_at(int bit) const { return static_cast<int>(bits >> bit & field_mask) * 16; }
 };
 
+/// Bytes of an element in memory, where a tf32 is a float.
+template <class Element>
+inline constexpr int stored_bytes = static_cast<int>(sizeof(fragment_storage<Element>));
+
 /// Depth of one instruction.
 template <class Element>
-inline constexpr int product_depth = product_depth_bytes / static_cast<int>(sizeof(Element));
+inline constexpr int product_depth = product_depth_bytes / stored_bytes<Element>;
 
-/// Elements and columns of the products of a warpgroup, 64 x `Columns` x `product_depth` in float. `Left` is row_major
-/// where depth lies side by side, `Right` is where columns do; of elements of 8 bits depth does in both.
+/// Whether warpgroups multiply elements of a type, and whether they do so along the depth alone.
+template <class Element>
+inline constexpr bool has_warpgroup_products =
+    is_short_float<Element> || std::is_same_v<Element, tf32> || std::is_same_v<Element, std::int8_t>;
+template <class Element>
+inline constexpr bool multiplies_along_depth = stored_bytes<Element> != 2;
+
+/// Elements and columns of the products of a warpgroup, 64 x `Columns` x `product_depth`. `Left` is row_major where depth
+/// lies side by side, `Right` is where columns do; of elements that have not 16 bits depth does in both. A thread holds
+/// `sums` words, each the bits of a `fragment_accumulator`.
 template <class Element, int Columns, class Left, class Right>
 struct warpgroup_product {
-  static_assert(is_short_float<Element>, "tenon: warpgroups multiply short floats");
+  static_assert(has_warpgroup_products<Element>, "tenon: warpgroups multiply short floats, tf32 and int8");
   static_assert(Columns == 64 || Columns == 128 || Columns == 256, "tenon: products have 64, 128 or 256 columns");
   using element = Element;
   static constexpr int columns = Columns, sums = product_rows * Columns / warpgroup_size;
   static constexpr bool left_has_rows_adjacent = std::is_same_v<Left, column_major>;
   static constexpr bool right_has_columns_adjacent = std::is_same_v<Right, row_major>;
-  static_assert(!is_float8<Element> || (!left_has_rows_adjacent && !right_has_columns_adjacent),
-                "tenon: warpgroups multiply floats of 8 bits along the depth");
+  static_assert(!multiplies_along_depth<Element> || (!left_has_rows_adjacent && !right_has_columns_adjacent),
+                "tenon: warpgroups multiply elements of 8 and of 32 bits along the depth");
 };
+
+/// The sum that a word of a product is.
+template <class Sum>
+TENON_HOST_DEVICE TENON_INLINE Sum sum_of_word(std::uint32_t word) {
+  Sum result;
+  __builtin_memcpy(&result, &word, sizeof(result));
+  return result;
+}
 
 /// Row and column of the first of the two adjacent results `2 * pair` and `2 * pair + 1` that a thread holds of a
 /// warpgroup's product.

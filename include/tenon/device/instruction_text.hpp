@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/device/primitives.hpp>
+#include <tenon/device/hopper.hpp>
 
 namespace tenon::detail {
 
@@ -104,19 +104,33 @@ template <>
 struct warpgroup_text<float8_e5m2> {
   static constexpr char text[] = "k32.f32.e5m2.e5m2";
 };
-
-/// Which operands of a warpgroup have lines side by side; empty for element types that never have.
-template <bool Rows, bool Columns>
-struct text_of_orders {
-  static constexpr char text[] = {',', ' ', Rows ? '1' : '0', ',', ' ', Columns ? '1' : '0', '\0'};
+template <>
+struct warpgroup_text<tf32> {
+  static constexpr char text[] = "k8.f32.tf32.tf32";
 };
-struct text_of_no_orders {
+template <>
+struct warpgroup_text<std::int8_t> {
+  static constexpr char text[] = "k32.s32.s8.s8";
+};
+
+/// What follows the operands of a warpgroup's product. Floats name their signs; elements of 16 bits also say which
+/// operands have lines side by side.
+template <bool Rows, bool Columns>
+struct text_of_signs_and_orders {
+  static constexpr char text[] = {
+      ',', ' ', '1', ',', ' ', '1', ',', ' ', Rows ? '1' : '0', ',', ' ', Columns ? '1' : '0', '\0'};
+};
+struct text_of_signs {
+  static constexpr char text[] = ", 1, 1";
+};
+struct text_of_nothing {
   static constexpr char text[] = "";
 };
 template <class Product>
-using warpgroup_orders =
-    std::conditional_t<is_float8<typename Product::element>, text_of_no_orders,
-                       text_of_orders<Product::left_has_rows_adjacent, Product::right_has_columns_adjacent>>;
+using warpgroup_orders = std::conditional_t<
+    !multiplies_along_depth<typename Product::element>,
+    text_of_signs_and_orders<Product::left_has_rows_adjacent, Product::right_has_columns_adjacent>,
+    std::conditional_t<std::is_same_v<typename Product::element, std::int8_t>, text_of_nothing, text_of_signs>>;
 
 template <class Role>
 using role_text = std::conditional_t<std::is_same_v<Role, matrix_a>, text_a,
