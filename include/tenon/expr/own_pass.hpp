@@ -61,7 +61,7 @@ struct own_pass {
     return own_pass<Algorithm, T, Shape, Others...>{options, others, extents};
   }
   /// Runs an algorithm that has a short way for such a destination and such operands, before anything else is known of
-  /// the statement. Returns false, and has done nothing, where an observer wants to see the launch.
+  /// the statement. Returns false, and has done nothing, where an observer wants to see the launch or that way fails.
   template <class Destination>
   TENON_INLINE bool write_small(const Destination& destination) const
     requires(detail::algorithm_runs_small<Algorithm, Destination, Operands...>)

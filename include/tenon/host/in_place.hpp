@@ -56,8 +56,10 @@ struct values_of_node<leaf<T, Shape, host, Owner>> {
 /// reads.
 template <class E, class... Operands>
 TENON_INLINE void run_in_place(typename E::element* to, const E& node, const values_of_node<Operands>&... operands) {
-  node.with_operands(tuple<std::remove_cvref_t<decltype(operands.node())>...>{{{operands.node()}...}})
-      .write_small(view<typename E::element, typename E::shape_type, host>(to, {}));
+  const auto own = node.with_operands(tuple<std::remove_cvref_t<decltype(operands.node())>...>{{{operands.node()}...}});
+  const view<typename E::element, typename E::shape_type, host> values(to, {});
+  if (!own.write_small(values)) [[unlikely]]
+    own.template write<host>(to, values.strides());
 }
 
 /// Calls `use` with a node whose reductions, products and algorithms are replaced by their values. The values are local

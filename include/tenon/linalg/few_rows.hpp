@@ -1,4 +1,4 @@
-// tenon/linalg/few_rows.hpp: systems of one to three rows, by elimination whose loops are written out.
+// tenon/linalg/few_rows.hpp: systems of one to four rows, by elimination whose loops are written out.
 // Every element has a number that the compiler knows, so that matrix and right side stay in registers.
 // Floor 7: may include base, linalg.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@ template <class Extent, class Columns>
 inline constexpr bool has_few_rows = false;
 template <index N, index Columns>
 inline constexpr bool has_few_rows<known_extent<N>, known_extent<Columns>> =
-    !compiled_by_nvcc && N <= 3 && Columns <= 4;
+    !compiled_by_nvcc && N <= 4 && Columns <= 4;
 
 /// Copies a matrix, as `load_matrix` does.
 template <class From, class T, index N, index Columns>

@@ -148,7 +148,7 @@ TENON_HOST_DEVICE TENON_INLINE index attempt_pass(const Pass& pass, index number
   const index failed = pass(number, work);
   if constexpr (requires { pass.divide(number, nullptr); }) {
     if (failed >= 0) [[unlikely]]
-      return Pass(pass).divide(number, Pass::known_work == 0 ? work : nullptr);  // a copy: `pass` stays in registers
+      return pass.divide(number, Pass::known_work == 0 ? work : nullptr);
   }
   return failed;
 }
@@ -273,14 +273,14 @@ inline constexpr bool is_one_small_matrix =
       Operands::shape_type::dynamic_rank == 0) &&
      ...);
 
-/// Runs a pass on its only matrix. Returns false, and has done nothing, where the thread observes what runs.
+/// Runs a pass on its only matrix. Returns false, and has done nothing, where the thread observes what runs, and where
+/// the pass fails: `run_pass` then does what is left. Nothing here asks for the address of the pass, whose members may
+/// stay in registers.
 template <class T, class Pass>
-TENON_INLINE bool run_small_pass(const matrix_operation& what, const Pass& pass) {
+TENON_INLINE bool run_small_pass(const Pass& pass) {
   if (current_launch_observer() != nullptr) return false;
   T work[Pass::known_work];
-  const index failed = attempt_pass(pass, 0, work);
-  if (failed >= 0) refuse_matrix(what, array<index, 0>{}, 0, failed);
-  return true;
+  return pass(0, work) < 0;
 }
 
 /// Whether types know extents whose loops the compiler unrolls.

@@ -38,7 +38,7 @@ struct cholesky_algorithm {
   static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
   template <class Target, class Operand>
   TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
-    return detail::run_small_square<detail::cholesky_pass, 2>(what, target, operand);
+    return detail::run_small_square<detail::cholesky_pass, 2>(target, operand);
   }
 };
 
@@ -55,7 +55,7 @@ struct inverse_algorithm {
   static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
   template <class Target, class Operand>
   TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
-    return detail::run_small_square<detail::inverse_pass, 2>(what, target, operand);
+    return detail::run_small_square<detail::inverse_pass, 2>(target, operand);
   }
 };
 
@@ -72,7 +72,7 @@ struct determinant_algorithm {
   static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
   template <class Target, class Operand>
   TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
-    return detail::run_small_square<detail::determinant_pass, 0>({name, ""}, target, operand, Part);
+    return detail::run_small_square<detail::determinant_pass, 0>(target, operand, Part);
   }
 };
 

@@ -298,11 +298,10 @@ inline constexpr bool is_small_square = [] {
 }();
 
 template <template <class, class, class, class> class Pass, int Own, class Target, class Operand, class... More>
-TENON_INLINE bool run_small_square(const matrix_operation& what, const Target& target, const Operand& operand,
-                                   const More&... more) {
+TENON_INLINE bool run_small_square(const Target& target, const Operand& operand, const More&... more) {
   constexpr known_extent<Operand::shape_type::static_extent(1)> n;
   return run_small_pass<typename Operand::element>(
-      what, square_pass<Pass, Own>(target, operand.view(), n, array<index, 0>{}, more...));
+      square_pass<Pass, Own>(target, operand.view(), n, array<index, 0>{}, more...));
 }
 
 /// How a system is solved, and what is said where it cannot be.
@@ -375,9 +374,8 @@ TENON_INLINE bool run_small_system(const system_options& options, const Target& 
   using right_shape = typename Right::shape_type;
   constexpr known_extent<left_shape::static_extent(1)> n;
   constexpr known_extent<known_columns<left_shape, right_shape>> columns;
-  return run_small_pass<typename Left::element>(
-      options.what, system_pass<right_axes<left_shape, right_shape>>(target, left.view(), right.view(), n, columns,
-                                                                     array<index, 0>{}, options));
+  return run_small_pass<typename Left::element>(system_pass<right_axes<left_shape, right_shape>>(
+      target, left.view(), right.view(), n, columns, array<index, 0>{}, options));
 }
 
 inline constexpr const char* is_singular = "is singular";
