@@ -10,6 +10,13 @@
 
 namespace tenon::detail {
 
+/// What follows the operands of a product, as text.
+template <class Product>
+using warpgroup_orders = std::conditional_t<
+    !multiplies_along_depth<typename Product::element>,
+    text_of_signs_and_orders<Product::left_has_rows_adjacent, Product::right_has_columns_adjacent>,
+    std::conditional_t<std::is_same_v<typename Product::element, std::int8_t>, text_of_nothing, text_of_signs>>;
+
 /// d = left * right, plus d where `adds` is not 0. The result is complete after a `wait_products` for its group.
 template <class Product>
 __device__ __forceinline__ void multiply_warpgroup(std::uint32_t (&d)[Product::sums], std::uint64_t left,

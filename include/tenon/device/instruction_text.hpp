@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/device/hopper.hpp>
+#include <tenon/device/primitives.hpp>
 
 namespace tenon::detail {
 
@@ -126,11 +126,6 @@ struct text_of_signs {
 struct text_of_nothing {
   static constexpr char text[] = "";
 };
-template <class Product>
-using warpgroup_orders = std::conditional_t<
-    !multiplies_along_depth<typename Product::element>,
-    text_of_signs_and_orders<Product::left_has_rows_adjacent, Product::right_has_columns_adjacent>,
-    std::conditional_t<std::is_same_v<typename Product::element, std::int8_t>, text_of_nothing, text_of_signs>>;
 
 template <class Role>
 using role_text = std::conditional_t<std::is_same_v<Role, matrix_a>, text_a,
