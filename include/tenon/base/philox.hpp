@@ -13,7 +13,8 @@ namespace tenon {
 /// words hold each in a lane of 64 bits.
 /// source    Salmon, Moraes, Dror, Shaw 2011: Parallel random numbers: as easy as 1, 2, 3
 template <class Word = std::uint32_t>
-TENON_HOST_DEVICE constexpr array<Word, 4> philox4x32(array<Word, 4> counter, array<std::uint32_t, 2> key) {
+TENON_HOST_DEVICE TENON_INLINE constexpr array<Word, 4> philox4x32(array<Word, 4> counter,
+                                                                   array<std::uint32_t, 2> key) {
   for (int pass = 0; pass < 10; ++pass) {
     const auto even = 0xD2511F53ull * counter[0], odd = 0xCD9E8D57ull * counter[2];
     counter = {static_cast<Word>(odd >> 32) ^ counter[1] ^ key[0], static_cast<Word>(odd & 0xffffffffu),

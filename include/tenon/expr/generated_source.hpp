@@ -53,13 +53,8 @@ struct generated_cursor {
   }
   template <class Slots>
   TENON_HOST_DEVICE TENON_INLINE constexpr value_type value(index i, const Slots&) const {
-    if constexpr (drawn_by_blocks<Generator>) {
-      const index position = base + i * stride;
-      return static_cast<value_type>(generator.of_block(
-          generator.block(static_cast<std::uint64_t>(position) / Generator::together), position % Generator::together));
-    } else {
-      return static_cast<value_type>(generator(base + i * stride));
-    }
+    if constexpr (drawn_by_blocks<Generator>) return drawn(generator, base + i * stride);
+    else return static_cast<value_type>(generator(base + i * stride));
   }
   template <int Width, class Access, class Slots>
   TENON_INLINE constexpr auto pack(index i, Access, const Slots& slots) const {
@@ -71,31 +66,45 @@ struct generated_cursor {
     } else if constexpr (given_by_lanes<Generator, Width>) {
       return generator.template lanes<Width>(base + i * stride, stride);
     } else if constexpr (drawn_by_blocks<Generator>) {
-      if (stride == 1) return neighbours<Width>(base + i);
+      if constexpr (draws_packs<Generator, Width>) {
+        const index first = base + i;
+        if (stride == 1 && first % Generator::together == 0)
+          return generator.template whole_blocks<Width>(static_cast<std::uint64_t>(first / Generator::together));
+      }
+      return drawn_singly<Width>(generator, base + i * stride, stride);
+    } else {
+      return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
     }
-    return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
-  }
-  /// The values at `Width` positions from `first` on; each block is drawn once.
-  template <int Width>
-  TENON_INLINE constexpr auto neighbours(index first) const {
-    constexpr int together = static_cast<int>(Generator::together), most = (Width + together - 2) / together + 1;
-    if constexpr (draws_packs<Generator, Width>) {
-      if (first % together == 0)
-        return generator.template whole_blocks<Width>(static_cast<std::uint64_t>(first / together));
-    }
-    const int skipped = static_cast<int>(first % together), count = (skipped + Width - 1) / together + 1;
-    array<decltype(generator.block(0)), most> blocks;
-    for (int number = 0; number < count; ++number) {
-      blocks[number] = generator.block(static_cast<std::uint64_t>(first / together + number));
-    }
-    return simd::generate<value_type, Width>([&](index lane) {
-      const int place = skipped + static_cast<int>(lane);
-      return static_cast<value_type>(generator.of_block(blocks[place / together], place % together));
-    });
   }
   template <class Visitor>
   void visit(Visitor& visitor) {
     visitor(base, stride);
+  }
+
+ private:
+  TENON_HOST_DEVICE TENON_INLINE static constexpr value_type drawn(const Generator& generator, index position) {
+    return static_cast<value_type>(generator.of_block(
+        generator.block(static_cast<std::uint64_t>(position) / Generator::together), position % Generator::together));
+  }
+  /// Values at positions `step` apart; neighbours draw each of their blocks once. A call, since in place this is much
+  /// code that few statements run.
+  template <int Width>
+  [[gnu::noinline]] static constexpr auto drawn_singly(Generator generator, index first, index step) {
+    constexpr int together = static_cast<int>(Generator::together), most = (Width + together - 2) / together + 1;
+    array<value_type, Width> values{};
+    if (step == 1) {
+      const int skipped = static_cast<int>(first % together), count = (skipped + Width - 1) / together + 1;
+      array<decltype(generator.block(0)), most> blocks;
+      for (int number = 0; number < count; ++number) {
+        blocks[number] = generator.block(static_cast<std::uint64_t>(first / together + number));
+      }
+      return simd::generate<value_type, Width>([&](index lane) {
+        const int place = skipped + static_cast<int>(lane);
+        return static_cast<value_type>(generator.of_block(blocks[place / together], place % together));
+      });
+    }
+    for (int lane = 0; lane < Width; ++lane) values[lane] = drawn(generator, first + lane * step);
+    return simd::generate<value_type, Width>([&](index lane) { return values[static_cast<int>(lane)]; });
   }
 };
 
