@@ -11,6 +11,7 @@
 #include <tenon/algorithms/sort.hpp>
 #include <tenon/algorithms/unique.hpp>
 #include <tenon/device/graph.hpp>
+#include <tenon/io/print.hpp>
 #include <tenon/tenon.hpp>
 
 #include "support/elements.hpp"
@@ -46,6 +47,14 @@ void check_told(const std::string& beginning, const Body& body) {
 }
 
 }  // namespace
+
+TEST_CASE("what was freed is not printed, and a place outside is named as it was written", "[statements]") {
+  check_told("to_text: operand [2, 3]", [] { (void)tenon::to_text(dead_view<tenon::host>()); });
+  const auto x = counting<float, tenon::host>(rank<2>(2, 3));
+  CHECK(x[0][-3] == x(0, 0));
+  CHECK(text_of<tenon::index_error>([&] { (void)x[0][-4]; }) ==
+        "select: axis 0: position -4, expected within the extent 3 (operand [3])");
+}
 
 TEMPLATE_LIST_TEST_CASE("statements do not read what was freed", "[statements]", tenon_test::spaces) {
   const auto dead = dead_view<TestType>();
@@ -160,7 +169,7 @@ TEST_CASE("indices outside the extents are told", "[statements]") {
   CHECK(text_of<tenon::index_error>([&] { (void)tenon::slice(x, tenon::only(1))(1, 0); }) ==
         "view: axis 0: index 1, expected at least 0 and below 1 (extents [1, 3])");
   CHECK(text_of<tenon::index_error>([&] { (void)x[1][3]; }) ==
-        "view: axis 0: index 3, expected at least 0 and below 3 (extents [3])");
+        "select: axis 0: position 3, expected within the extent 3 (operand [3])");
   CHECK(text_of<tenon::index_error>([&] { (void)x(-1, 0); }) ==
         "view: axis 0: index -1, expected at least 0 and below 2 (extents [2, 3])");
 }

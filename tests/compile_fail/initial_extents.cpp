@@ -1,4 +1,4 @@
-// expect: tenon: a shape takes no other rank and static extents than its own
+// expect: tenon: a new tensor has the rank and the static extents of its expression
 // tests/compile_fail/initial_extents.cpp: a tensor made from an expression of other static extents.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

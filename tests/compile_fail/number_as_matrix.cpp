@@ -1,4 +1,4 @@
-// expect: tenon: a shape takes no other rank and static extents than its own
+// expect: tenon: a new tensor has the rank and the static extents of its expression
 // lines: 10: g++ says first by which headers the tensor came
 // tests/compile_fail/number_as_matrix.cpp: a scalar product as a matrix.
 // SPDX-License-Identifier: Apache-2.0

@@ -39,6 +39,20 @@ TEST_CASE("extents are read by axis, static and dynamic ones mixed", "[extents]"
   STATIC_REQUIRE(shape<dyn, 5>{}.extent(0) == 0);
 }
 
+TEST_CASE("axes of extents count from the back where they are negative, and none is read outside", "[extents]") {
+  constexpr shape<dyn, 5, dyn> mixed(2, 5, 7);
+  STATIC_REQUIRE((mixed.extent(-1) == 7 && mixed.extent(-2) == 5 && mixed[-3] == 2));
+  STATIC_REQUIRE(shape<3, 4>{}.extent(-1) == 4);
+  for (const int axis : {3, -4, 1000}) {
+    const std::string beginning = "extent: axis " + std::to_string(axis) + ", expected ";
+    CHECK(tenon_test::text_of<tenon::index_error>([&] { (void)mixed.extent(axis); }) ==
+          beginning + "-3 to 2 (extents [2, 5, 7])");
+    CHECK(tenon_test::text_of<tenon::index_error>([&] { (void)shape<3, 4, 6>{}.extent(axis); }) ==
+          beginning + "-3 to 2 (extents [3, 4, 6])");
+  }
+  CHECK_THROWS_AS(shape<>{}.extent(0), tenon::index_error);
+}
+
 TEST_CASE("the dynamic extents may be given alone", "[extents]") {
   constexpr shape<dyn, 1, 28, 28> batch(4);
   STATIC_REQUIRE(batch == shape<4, 1, 28, 28>{});

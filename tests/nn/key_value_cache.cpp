@@ -151,3 +151,27 @@ TEST_CASE("a layer with a cache looks back, and has no gradients", "[key_value_c
   CHECK_THROWS_AS(layer(wide, seen), tenon::shape_error);
   CHECK(seen.places() == 0);
 }
+
+TEST_CASE("a cache belongs to one layer until it is cleared", "[key_value_cache]") {
+  using layer_type = nn::multihead_attention<6, 3, backward_looking>;
+  std::vector<layer_type> layers(2);
+  for (layer_type& each : layers) each.initialise(1);
+  const tenon::tensor<float, rank<3>> x = tenon::ones<float>({1, 2, 6});
+  const tenon::no_grad writing;
+  nn::key_value_cache<> seen(8);
+  layers[0](x, seen);
+  const auto text = text_of<tenon::error>([&] { layers[1](x, seen); });
+  CHECK(text ==
+        "multihead_attention: its key_value_cache has 2 places of another layer, or of a copy of this one; each layer "
+        "needs a cache of its own");
+  CHECK(seen.places() == 2);
+  layers.reserve(100);  // which moves the layers
+  layers[0](x, seen);
+  nn::key_value_cache<> moved = std::move(seen), copied = moved;
+  layers[0](x, moved), layers[0](x, copied);
+  CHECK_THROWS_AS(layers[1](x, copied), tenon::error);
+  CHECK((moved.places() == 6 && copied.places() == 6));
+  moved.clear();
+  layers[1](x, moved);
+  CHECK(moved.places() == 2);
+}

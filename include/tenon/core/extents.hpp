@@ -80,6 +80,12 @@ inline constexpr bool is_whole_number = !std::is_same_v<T, bool> && requires(con
   refuse_uncountable(extents);
 }
 
+/// Of an axis that none of `extents` belongs to.
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_axis(int axis, extents_view extents) {
+  throw index_error(compose_text("extent: axis ", axis, ", expected ", -extents.rank, " to ", extents.rank - 1,
+                                 " (extents ", extents, ")"));
+}
+
 /// The last axes of a destination take an expression's, whose extents are the same or 1.
 [[gnu::noinline]] inline void check_repeats(extents_view destination, extents_view expression) {
   const int missing = destination.rank - expression.rank;
@@ -159,28 +165,38 @@ struct shape : private detail::dynamic_extents<(0 + ... + (Extents == dyn ? 1 : 
     constexpr index extents[] = {Extents..., 1};  // one more, so that rank 0 has a first
     return extents[axis];
   }
+  /// Negative axes count from the back: -1 is the last one.
+  /// throws    index_error for an axis that is not there
   TENON_INLINE constexpr index extent(int axis) const {
-    if constexpr (dynamic_rank != 0) {
-      if (static_extent(axis) == dyn) return this->dynamic_[dynamic_position(axis)];
+    const int place = axis < 0 ? axis + rank : axis;
+    if (place < 0 || place >= rank) {
+      const array<index, rank> all = to_array();
+      detail::refuse_axis(axis, {all.begin(), rank});
     }
-    return static_extent(axis);
+    return known_extent(place);
   }
   constexpr index operator[](index axis) const { return extent(static_cast<int>(axis)); }
   TENON_INLINE constexpr array<index, rank> to_array() const {
     array<index, rank> result{};
-    for (int axis = 0; axis < rank; ++axis) result[axis] = extent(axis);
+    for (int axis = 0; axis < rank; ++axis) result[axis] = known_extent(axis);
     return result;
   }
   /// Number of elements.
   TENON_INLINE constexpr index count() const {
     index product = 1;
-    for (int axis = 0; axis < rank; ++axis) product *= extent(axis);
+    for (int axis = 0; axis < rank; ++axis) product *= known_extent(axis);
     return product;
   }
   /// Number of axes; what ranges call a size.
   static constexpr int size() { return rank; }
 
  private:
+  TENON_INLINE constexpr index known_extent(int axis) const {
+    if constexpr (dynamic_rank != 0) {
+      if (static_extent(axis) == dyn) return this->dynamic_[dynamic_position(axis)];
+    }
+    return static_extent(axis);
+  }
   static constexpr int dynamic_position(int axis) {
     constexpr index extents[] = {Extents..., 1};
     int position = 0;

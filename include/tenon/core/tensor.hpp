@@ -126,7 +126,7 @@ class tensor {
       : tensor(extents_without_units<Shape>(expression.shape())) {
     using source = typename Expression::shape_type;
     static_assert(shape_carries_over<Shape, source>() || must_hold<Shape, source>,
-                  "tenon: a shape takes no other rank and static extents than its own");
+                  "tenon: a new tensor has the rank and the static extents of its expression");
     assigner<tensor, Expression>::assign(*this, expression);
   }
   /// Axes that have extent 1 by type may go here, too: `tensor<float, rank<1>> middle = median(x, axis<1>);`

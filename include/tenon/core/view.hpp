@@ -22,6 +22,13 @@
 namespace tenon {
 
 namespace detail {
+/// An index; what has a fraction is none.
+template <class Index>
+TENON_INLINE constexpr index whole_index(const Index& given) {
+  static_assert(!is_floating<Index> || must_hold<Index>, "tenon: an index is a whole number; cast it, index(x)");
+  return static_cast<index>(given);
+}
+
 /// What `whole[position]` is, by expr/views/select.hpp and slice.hpp.
 template <class Whole, class Position>
 constexpr auto subscript(Whole&& whole, const Position& position) {
@@ -242,11 +249,13 @@ class view {
     static_assert(rank > 0 || must_hold<Shape>, "tenon: what has no axes has no parts, x[i]; its element is x()");
     if constexpr (!std::convertible_to<Position, index>) {
       return detail::subscript(*this, position);
-    } else if constexpr (rank == 1) {
-      const auto place = static_cast<index>(position);
+    } else if constexpr (rank == 1 && TENON_CHECKED == 0) {
+      const index place = detail::whole_index(position);
       return (*this)(place < 0 ? place + extent(0) : place);
+    } else if constexpr (rank == 1) {
+      return (*this)(detail::checked_position(0, detail::whole_index(position), shape_.to_array()));
     } else {
-      const index place = detail::checked_position(0, static_cast<index>(position), shape_.to_array());
+      const index place = detail::checked_position(0, detail::whole_index(position), shape_.to_array());
       const auto rest = detail::behind_first_axis(shape_);
       array<index, rank - 1> strides{};
       for (int axis = 1; axis < rank; ++axis) strides[axis - 1] = strides_[axis];
@@ -278,7 +287,7 @@ class view {
   template <class... Indices>
   static constexpr array<index, rank> position_of(Indices... indices) {
     if constexpr (rank == 0) return {};
-    else return {{static_cast<index>(indices)...}};
+    else return {{detail::whole_index(indices)...}};
   }
   template <class Expression>
   constexpr const view& assign(const Expression& expression) const {

@@ -258,6 +258,9 @@ class shown_elements {
 template <class T, class Shape>
 std::string text_of_view(const view<const T, Shape, host>& source, const print_options& options) {
   if (options.edge < 0) throw error(compose_text("to_text: edge ", options.edge, ", expected at least 0"));
+#if TENON_CHECKED != 0
+  check_alive("to_text", "operand", block_of(source));
+#endif
   const bool summarises = source.size() > options.threshold;
   const auto extents = source.shape().to_array();
   const shown_elements<T, Shape> elements(source, options, summarises);

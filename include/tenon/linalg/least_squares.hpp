@@ -13,15 +13,24 @@ namespace tenon {
 
 namespace detail {
 
-/// throws    shape_error where there are fewer equations than unknowns
-template <class Node>
-void check_tall(const Node& node) {
-  must_be_matrices<Node>();
-  constexpr int rank = Node::shape_type::rank;
-  const auto found = node.shape().to_array();
-  if (found[rank - 2] >= found[rank - 1]) return;
-  throw shape_error(compose_text("lstsq: axis ", rank - 2, ": extent ", found[rank - 2], ", expected at least ",
-                                 found[rank - 1], ", that of axis ", rank - 1, " (operand ", found, ")"));
+/// throws    shape_error where there are fewer equations than unknowns, or another number of right sides
+template <class Left, class Right>
+void check_equations(const Left& left, const Right& right) {
+  must_be_matrices<Left>();
+  constexpr int rank = Left::shape_type::rank, other_rank = Right::shape_type::rank;
+  const auto found = left.shape().to_array();
+  const auto other = right.shape().to_array();
+  if (found[rank - 2] < found[rank - 1]) {
+    throw shape_error(compose_text("lstsq: axis ", rank - 2, ": extent ", found[rank - 2], ", expected at least ",
+                                   found[rank - 1], ", that of axis ", rank - 1, " (operand ", found, ")"));
+  }
+  constexpr int axis = other_rank - right_axes<typename Left::shape_type, typename Right::shape_type>;
+  if constexpr (axis >= 0) {
+    if (other[axis] != found[rank - 2]) {
+      refuse_right_side("lstsq", found[rank - 2], other[axis], axis, {found.begin(), rank},
+                        {other.begin(), other_rank});
+    }
+  }
 }
 
 }  // namespace detail
@@ -36,13 +45,13 @@ void check_tall(const Node& node) {
 /// example   const auto line = evaluated_tensor(lstsq(a, measured));
 template <tensor_operand Matrix, tensor_operand Right>
 auto lstsq(Matrix&& a, Right&& b) {
-  detail::check_tall(a);
+  detail::check_equations(a, b);
   if constexpr (detail::right_axes<typename node_of<Matrix>::shape_type, typename node_of<Right>::shape_type> == 1) {
     return squeeze(lstsq(std::forward<Matrix>(a), new_axis<-1>(as_node(std::forward<Right>(b)))), axis<-1>);
   } else {
     auto factors = qr(std::forward<Matrix>(a));
-    return solve_triangular(std::move(factors.r), matmul(transpose(std::move(factors.q)), std::forward<Right>(b)),
-                            {.upper = true});
+    return detail::make_solve(triangular_algorithm{{}, {.upper = true}, true}, std::move(factors.r),
+                              matmul(transpose(std::move(factors.q)), std::forward<Right>(b)));
   }
 }
 

@@ -110,9 +110,11 @@ struct solve_algorithm : system_algorithm<solve_algorithm<Transposed>> {
 struct triangular_algorithm : system_algorithm<triangular_algorithm> {
   static constexpr const char* name = "solve_triangular";
   triangular_options options;
+  bool is_of_lstsq = false;  ///< whose name errors tell
   bool operator==(const triangular_algorithm&) const = default;
   TENON_INLINE detail::system_options system() const {
-    return {{name, detail::is_singular},
+    return {is_of_lstsq ? detail::matrix_operation{"lstsq", "has columns that depend on each other"}
+                        : detail::matrix_operation{name, detail::is_singular},
             detail::system_kind::triangular,
             {options.upper, options.transposed,
              options.unit_diagonal ? detail::diagonal_kind::ones : detail::diagonal_kind::pivots}};

@@ -14,7 +14,8 @@ namespace tenon::nn {
 /// `multihead_attention` takes it behind its input, under `no_grad`: `attention(x, cache)` is what the whole sequence
 /// would give at the places of x. Attention that is written by hand calls `attend`.
 /// extents   keys and values [batch, head, place, feature]
-/// throws    error for a capacity below 1; shape_error where places do not fit, and then nothing is kept of them
+/// throws    error for a capacity below 1, and where another layer has read places; shape_error where they do not fit;
+///           then nothing is kept of them
 /// cost      a copy of what is new; memory is allocated by the first `append`, and where extents differ after `clear`
 /// example   std::array<nn::key_value_cache<>, 4> seen;  // one for each layer
 ///           seen.fill(nn::key_value_cache<>(256));
@@ -31,10 +32,11 @@ class key_value_cache {
       : keys_(std::move(other.keys_)),
         values_(std::move(other.values_)),
         capacity_(other.capacity_),
-        places_(std::exchange(other.places_, 0)) {}
+        places_(std::exchange(other.places_, 0)),
+        reader_(other.reader_) {}
   key_value_cache& operator=(key_value_cache other) noexcept {
     keys_ = std::move(other.keys_), values_ = std::move(other.values_);
-    capacity_ = other.capacity_, places_ = other.places_;
+    capacity_ = other.capacity_, places_ = other.places_, reader_ = other.reader_;
     return *this;
   }
 
@@ -43,6 +45,15 @@ class key_value_cache {
   index places() const { return places_; }
   /// Begins a new sequence, in the same memory.
   void clear() { places_ = 0; }
+  /// Notes who reads places: an address of it. Until the cache is cleared, another one is refused.
+  void be_read_by(const char* name, const void* reader) {
+    if (places_ != 0 && reader_ != reader) {
+      throw error(compose_text(name, ": its key_value_cache has ", places_,
+                               " places of another layer, or of a copy of ",
+                               "this one; each layer needs a cache of its own"));
+    }
+    reader_ = reader;
+  }
   /// Of the places that were read: views of as many places as there are now.
   view<const T, rank<4>, Space> keys() const { return part(keys_, 0, places_); }
   view<const T, rank<4>, Space> values() const { return part(values_, 0, places_); }
@@ -122,6 +133,7 @@ class key_value_cache {
 
   memory_type keys_, values_;
   index capacity_, places_ = 0;
+  const void* reader_ = nullptr;
 };
 
 /// Attention of an input to itself and to the places that a cache has read before.
@@ -138,6 +150,7 @@ struct layer_caller<multihead_attention_layer<Embed, Heads, Settings, Space, T>,
                                    ? ": a key_value_cache keeps nothing for gradients; call under tenon::no_grad"
                                    : ": a key_value_cache knows the places before alone; set is_causal"));
     }
+    cache.be_read_by(layer_type::name, layer.in_proj_weight.value.data());
     const auto input = detail::input_of(std::forward<Input>(given));
     (void)layer.output_shape(input.shape());
     const traced rows(layer.projection(input, layer.in_proj_weight.value.view()));
