@@ -204,6 +204,26 @@ wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f, %g, %h, %i}, %d, %d, %add
   CHECK(fault_of(with(product, "wgmma.fence.sync.aligned;")).empty());
 }
 
+TEST_CASE("products of warpgroups name their depth, and what their elements have", "[ptx]") {
+  const auto of = [](const std::string& shape_and_types, const std::string& rest) {
+    return fault_of(R"(.reg .b64 %d; .reg .b32 %f, %g, %h, %i; .reg .pred %adds;
+mov.u64 %d, 4611686018427387904;
+setp.ne.s64 %adds, %d, %d;
+wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.)" +
+                    shape_and_types + " {%f, %g, %h, %i}, %d, %d, %adds" + rest + ";\n");
+  };
+  CHECK(of("m64n8k16.f32.bf16.bf16", ", 1, 1, 0, 1").empty());
+  CHECK(of("m64n8k32.f32.e4m3.e4m3", ", 1, 1").empty());
+  CHECK(of("m64n8k8.f32.tf32.tf32", ", 1, 1").empty());
+  CHECK(of("m64n8k32.s32.s8.s8", "").empty());
+  const std::string unknown = "does not know";
+  CHECK(says(of("m64n8k16.f32.tf32.tf32", ", 1, 1"), unknown));
+  CHECK(says(of("m64n8k8.f32.tf32.tf32", ", 1, 1, 0, 0"), unknown));  // its depth lies side by side
+  CHECK(says(of("m64n8k32.s32.s8.s8", ", 1, 1"), unknown));
+  CHECK(says(of("m64n8k32.f32.s8.s8", ""), unknown));
+}
+
 TEST_CASE("what threads wrote needs a fence before a warpgroup multiplies it", "[ptx]") {
   const std::string product = thread_number + R"(
 .reg .b32 %a, %z, %n; .reg .b64 %d, %w; .reg .f32 %f, %g, %h, %j; .reg .pred %adds, %more;
