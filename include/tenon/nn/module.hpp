@@ -143,6 +143,14 @@ struct module {
       return all;
     }
   }
+  /// Calls `visitor(name, member)` for every member, and for each element of one that is a list.
+  template <class Visitor>
+  void visit_members(const Visitor& visitor) {
+    const auto members = member_pointers(derived());
+    for_each_index<decltype(members)::count>([&](auto i) {
+      detail::visit_parts(std::string(member_name<Derived, i.value>()), *get<i.value>(members), visitor);
+    });
+  }
   /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
@@ -214,13 +222,6 @@ struct module {
     });
   }
 
-  template <class Visitor>
-  void visit_members(const Visitor& visitor) {
-    const auto members = member_pointers(derived());
-    for_each_index<decltype(members)::count>([&](auto i) {
-      detail::visit_parts(std::string(member_name<Derived, i.value>()), *get<i.value>(members), visitor);
-    });
-  }
   template <class Member>
   static auto count_of(const Member& member) {
     if constexpr (detail::is_list<Member>) {
