@@ -257,6 +257,10 @@ class arena_value {
   auto operator[](const Position& position) const {
     return tenon::detail::subscript(written(), position);
   }
+  template <class First, class... Rest>
+  auto operator()(const First& first, const Rest&... rest) const {
+    return tenon::detail::traced_part(written(), first, rest...);
+  }
   auto detached() const { return *this; }
 
  private:
@@ -316,6 +320,10 @@ class traced<T, Shape, Space, Keeper> : public leaf<T, Shape, Space, typename nn
   template <class Position>
   auto operator[](const Position& position) const {
     return detail::subscript(static_cast<const leaf_type&>(*this), position);
+  }
+  template <class First, class... Rest>
+  auto operator()(const First& first, const Rest&... rest) const {
+    return detail::traced_part(static_cast<const leaf_type&>(*this), first, rest...);
   }
   traced detached() const { return *this; }
 
