@@ -203,16 +203,6 @@ Traced& renamed(Traced& name, const Traced& other) {
   return *std::construct_at(&name, copy);
 }
 
-/// What a traced value has at positions and ranges. An element of it is an expression, as gradients flow through it.
-template <class Leaf, class... Parts>
-auto traced_part(const Leaf& whole, const Parts&... parts) {
-  constexpr bool is_element = (std::convertible_to<Parts, index> && ...);
-  static_assert(!is_element || sizeof...(Parts) == Leaf::shape_type::rank || must_hold<typename Leaf::shape_type>,
-                "tenon: one index for each axis");
-  if constexpr (is_element) return part_at(whole, parts...);
-  else return subscripts(whole, parts...);
-}
-
 /// The way back from a value and its gradient; no step before number `first` takes part.
 template <class Leaf, class Seed>
 void pull_from(const Leaf& value, const Seed& seed, std::uint64_t first) {
@@ -311,8 +301,7 @@ class traced : public traced_leaf<T, Shape, Space> {
   traced<T, rank<Rank>, Space> reshape(const listed_extent (&extents)[Rank]) const {
     return reshape(detail::inferred_shape(extents, size()));
   }
-  /// The part at a position of the first axis, or at a range of them, or at positions and ranges of several axes. An
-  /// element is a number that gradients flow through.
+  /// The part at a position of the first axis, or at a range of them, or at positions and ranges of several axes.
   template <class Position>
   auto operator[](const Position& position) const {
     return detail::subscript(static_cast<const leaf_type&>(*this), position);

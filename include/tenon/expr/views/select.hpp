@@ -65,6 +65,16 @@ constexpr auto part_at(Operand&& operand, const Parts&... parts) {
   else return squeeze(std::move(chosen), dropped);
 }
 
+/// What a traced value has at positions and ranges. An element of it is an expression, as gradients flow through it.
+template <class Leaf, class... Parts>
+auto traced_part(const Leaf& whole, const Parts&... parts) {
+  constexpr bool is_element = (std::convertible_to<Parts, index> && ...);
+  static_assert(!is_element || sizeof...(Parts) == Leaf::shape_type::rank || must_hold<typename Leaf::shape_type>,
+                "tenon: one index for each axis");
+  if constexpr (is_element) return part_at(whole, parts...);
+  else return subscripts(whole, parts...);
+}
+
 }  // namespace detail
 
 /// Ranges and positions, one for each axis from the front; missing ones mean whole axes. Ranges keep their axis, and
