@@ -198,3 +198,16 @@ TEST_CASE("a backward pass that leads nowhere is refused", "[traced]") {
   CHECK(refused(traced(tenon::mean(tenon::square(v.gradient() - 1)))) == expected);
   CHECK(numbers_of(v.gradient()) == std::vector<double>{2, 4});
 }
+
+TEST_CASE("an element is a number that gradients flow through", "[traced]") {
+  const tenon::tensor<float, tenon::rank<2>> given = {{1, 2, 3}, {4, 5, 6}};
+  const auto x = tenon::variable(given);
+  const tenon::traced h = x * 2;
+  const float element = h(1, -1);
+  CHECK(element == 12);
+  const tenon::traced product = h(0, 1) * h(1, 2);  // 4 x01 x12
+  CHECK(static_cast<float>(product) == 48);
+  product.backward();
+  CHECK(tenon_test::numbers_of(x.gradient()) == std::vector<double>{0, 24, 0, 0, 0, 8});
+  CHECK_THROWS_AS(h(1, 3), tenon::index_error);
+}

@@ -296,6 +296,23 @@ TEST_CASE("what nobody reads is not computed, what is read twice is computed onc
   CHECK(launches(use, x) == 2);
 }
 
+/// Positions and ranges of values, and of what a call makes.
+struct of_places : nn::module<of_places> {
+  nn::linear<4, 4> inner;
+  auto forward(const auto& x) {
+    const tenon::traced h = inner(x);
+    return h(tenon::range(1, 3), 0) + h(0, 2) * inner(x)[1](tenon::range(0, 2));
+  }
+};
+
+TEST_CASE("places of values in use", "[arena_values]") {
+  of_places net;
+  net.initialise(2);
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 4), 9, -1.0f, 1.0f));
+  nn::inference use(net, x);
+  CHECK(difference(numbers_of(use.run(x)), numbers_of(called(net, x)), 1e-6) == "");
+}
+
 TEST_CASE("misuse of modules in use", "[arena_values]") {
   normed_by_batch net;
   net.initialise(1);

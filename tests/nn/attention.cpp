@@ -80,6 +80,21 @@ void check_one_query() {
 
 }  // namespace
 
+TEST_CASE("attention knows the extents of its parameters before they are written", "[attention]") {
+  const auto extents_of = [](auto&& layer) {
+    std::string text;
+    layer.visit_parameters([&](const auto& name, const auto& each) {
+      text += tenon::compose_text(name, each.value.shape().to_array(), " ");
+    });
+    return text;
+  };
+  CHECK(extents_of(nn::multihead_attention<8, 2>{}) ==
+        "in_proj_weight[24, 8] in_proj_bias[24] out_proj.weight[8, 8] out_proj.bias[8] ");
+  constexpr nn::multihead_attention_options apart{.bias = false, .kdim_vdim = true};
+  CHECK(extents_of(nn::multihead_attention<dyn, dyn, apart>(8, 2, 6, 4)) ==
+        "q_proj_weight[8, 8] k_proj_weight[8, 6] v_proj_weight[8, 4] out_proj.weight[8, 8] ");
+}
+
 TEST_CASE("one query beside several batches of keys is asked of each", "[attention]") {
   check_one_query<batch_first>();
   check_one_query<nn::multihead_attention_options{}>();

@@ -26,6 +26,13 @@ struct three : base<three> {
   double second_2 = 0.5;
   std::vector<int> third;
 };
+struct of_arrays : base<of_arrays> {
+  part first[3];
+  double table[1];
+  int second[2][2] = {{1, 2}, {3, 4}};
+  part third{2, 3};
+  part fourth[2] = {part{4}, part{5}};
+};
 struct sixteen : base<sixteen> {
   int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, last_of_16;
 };
@@ -53,6 +60,16 @@ TEST_CASE("members are found with their names and places", "[members]") {
   const three fixed;
   const part* const pointer = tenon::get<0>(nn::member_pointers(fixed));
   CHECK(pointer == &fixed.first);
+}
+
+TEST_CASE("a C array is one member", "[members]") {
+  of_arrays all;
+  const auto pointers = nn::member_pointers(all);
+  STATIC_REQUIRE(decltype(pointers)::count == 5);
+  CHECK(tenon::get<0>(pointers) == &all.first);
+  CHECK(tenon::get<2>(pointers) == &all.second);
+  CHECK((*tenon::get<4>(pointers))[1].size == 5);
+  CHECK(names_of<of_arrays>() == "first table second third fourth ");
 }
 
 TEST_CASE("structs have no member, or sixteen", "[members]") {

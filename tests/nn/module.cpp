@@ -50,6 +50,24 @@ struct network : nn::module<network<Space>> {
   }
 };
 
+/// C arrays of layers, parameters, buffers and numbers.
+template <class Space = tenon::host>
+struct of_c_arrays : nn::module<of_c_arrays<Space>> {
+  nn::linear<3, 3, nn::linear_options{}, Space> layers[2];
+  nn::parameter<float, shape<3>, Space> scales[1] = {{.value = {2, 3, 4}}};
+  tenon::tensor<float, shape<2>, Space> tables[2];
+  nn::dropout masks[2] = {nn::dropout{0.5}, nn::dropout{0.25}};
+  int turns[2] = {1, 1};
+
+  auto forward(const auto& x) {
+    traced h = x * scales[0];
+    for (auto& each : layers) h = each(h);
+    for (auto& each : masks) h = each(h);
+    if (turns[1] == 0) throw tenon::error("no turns");
+    return h;
+  }
+};
+
 /// Layers within a module within a module.
 struct pair : nn::module<pair> {
   nn::linear<4, 4> a, b;
@@ -250,6 +268,27 @@ TEMPLATE_LIST_TEST_CASE("a network moves to another space", "[module]", tenon_te
   CHECK(numbers_of<TestType>(net.table) == std::vector<double>{1, 2});
   net.eval();
   CHECK(tenon_test::difference(numbers_of<TestType>(net(there)), numbers_of(drawn(x)), 1e-5) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("a network has C arrays of members", "[module]", tenon_test::spaces) {
+  of_c_arrays<> net, other;
+  net.initialise(1), other.initialise(1);
+  CHECK(parameter_names(net) == "layers.0.weight layers.0.bias layers.1.weight layers.1.bias scales.0 ");
+  CHECK(buffer_names(net) == "tables.0 tables.1 ");
+  CHECK(numbers_of(net.layers[0].weight.value) != numbers_of(net.layers[1].weight.value));
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 3), 1));
+  net.turns[1] = 0;
+  CHECK(tenon_test::text_of<tenon::error>([&] { net(x); }) == "no turns");
+  net.turns[1] = 7;
+  CHECK(numbers_of(net(x)) == numbers_of(other(x)));
+  net.eval();
+  CHECK(!net.masks[1].is_training);
+  auto there = net.template to<TestType>();
+  CHECK(there.turns[1] == 7);
+  there.eval();
+  const auto moved = x.template to<TestType>();
+  CHECK(tenon_test::difference(numbers_of<TestType>(there(moved)), numbers_of(net(x)), 1e-5) == "");
+  STATIC_REQUIRE(std::is_same_v<typename nn::parameters_of<of_c_arrays<TestType>>::space, TestType>);
 }
 
 TEST_CASE("several inputs and outputs", "[module]") {

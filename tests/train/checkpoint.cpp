@@ -151,6 +151,31 @@ TEST_CASE("names that one side lacks are listed, and left where loading is not s
   CHECK(has(misshapen, "network; 0.weight has extents [4, 3], expected [5, 3]"));
 }
 
+TEST_CASE("a part is loaded from the file of a whole network", "[checkpoint]") {
+  const scratch_file file("whole.safetensors");
+  auto whole = make_network(3);
+  pass_of<decltype(whole)> saving(whole);
+  const tenon::tensor<float, shape<dyn, 3>> sample({1, 3}, {1, 2, 3});
+  tenon::train::save_state(saving, file.path, sample);
+  nn::linear<4, 2> head, other;
+  const auto differences = tenon::train::load_state(head, file.path, {.prefix = "2."});
+  CHECK(all_values(head) == all_values(tenon::get<2>(whole.layers)));
+  CHECK(differences.unexpected.empty());
+  const auto misfit =
+      tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(other, file.path, {.prefix = "1."}); });
+  CHECK(has(misfit,
+            "network; 1.weight has extents [4], expected [2, 4]; 1.bias has extents [4], expected [2]; "
+            "1.num_batches_tracked is unexpected; 1.running_mean is unexpected; 1.running_var is unexpected"));
+  auto norm = nn::sequential(nn::batch_norm<4>{});
+  const auto found = tenon::train::load_state(norm, file.path, {.strict = false, .prefix = "1."});
+  CHECK(found.missing.size() == 5);
+  CHECK(found.unexpected.size() == 5);
+  CHECK(found.missing.front() == "1.0.weight");
+  const auto nowhere = tenon_test::text_of<tenon::file_error>(
+      [&] { tenon::train::load_state(other, file.path, {.strict = false, .prefix = "head."}); });
+  CHECK(has(nowhere, "whole.safetensors: none of its names begins with head."));
+}
+
 TEST_CASE("a model that answers its sample otherwise is refused", "[checkpoint]") {
   const scratch_file file("sample.safetensors");
   auto net = make_network(3), loaded = make_network(4);

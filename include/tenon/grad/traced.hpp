@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <tenon/expr/views/select.hpp>
 #include <tenon/grad/gradient.hpp>
 #include <tenon/grad/named_leaves.hpp>
 #include <tenon/grad/trace_step.hpp>
@@ -305,10 +306,9 @@ class traced : public traced_leaf<T, Shape, Space> {
   auto operator[](const Position& position) const {
     return detail::subscript(static_cast<const leaf_type&>(*this), position);
   }
-  template <class... Parts>
-    requires(!std::convertible_to<Parts, index> || ...)
-  auto operator()(const Parts&... parts) const {
-    return detail::subscripts(static_cast<const leaf_type&>(*this), parts...);
+  template <class First, class... Rest>
+  auto operator()(const First& first, const Rest&... rest) const {
+    return detail::traced_part(static_cast<const leaf_type&>(*this), first, rest...);
   }
   /// The same value, which gradients do not flow through: what a recurrence carries from one step to the next.
   traced detached() const {

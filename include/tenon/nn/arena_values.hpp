@@ -33,18 +33,29 @@ struct in_arena {
   int block;  ///< less than 0: what the network was given
 };
 
+namespace detail {
+
+/// Whether values of an owner have no elements when `forward` is called.
+template <class Owner>
+inline constexpr bool has_no_elements = false;
+template <>
+inline constexpr bool has_no_elements<in_arena> = true;
+
+}  // namespace detail
+
 }  // namespace nn
 
-/// A value in an arena. Statements read it when the walk runs; nothing else may.
-template <class T, shape_type Shape, class Space>
-struct leaf<T, Shape, Space, nn::in_arena> {
+/// A value in an arena, or one that is only described. Statements read it when a walk runs; nothing else may.
+template <class T, shape_type Shape, class Space, class Owner>
+  requires nn::detail::has_no_elements<Owner>
+struct leaf<T, Shape, Space, Owner> {
   using kind = leaf_kind;
   using element = T;
   using space = Space;
   using shape_type = Shape;
 
   tenon::view<const T, Shape, Space> elements;
-  nn::in_arena owner;
+  Owner owner;
   static constexpr tuple<> operands{};
 
   const Shape& shape() const { return elements.shape(); }
@@ -53,8 +64,8 @@ struct leaf<T, Shape, Space, nn::in_arena> {
   template <int, int Outer>
   strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>&) const {
     static_assert(must_hold<leaf>,
-                  "tenon: nn::inference runs a network whose forward reads no elements, as steps are planned before "
-                  "there are values; call this network itself, under tenon::no_grad");
+                  "tenon: nn::inference runs a network whose forward reads no elements, and so does nn::summary: there "
+                  "are no values yet; call this network itself, under tenon::no_grad");
     return {};
   }
 };
@@ -83,13 +94,13 @@ using plain_node = std::remove_cvref_t<decltype(without_owners(std::declval<cons
 template <class Node>
 inline constexpr bool is_leaf_node = std::is_same_v<typename Node::kind, leaf_kind>;
 
-/// Calls `visitor(owner)` for every leaf of an expression that lies in an arena.
-template <class Node, class Visitor>
-void visit_arena_owners(const Node& node, const Visitor& visitor) {
+/// Calls `visitor(owner)` for every leaf of an expression that has an owner of this type.
+template <class Owner, class Node, class Visitor>
+void visit_owners(const Node& node, const Visitor& visitor) {
   if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(node.owner)>, in_arena>) visitor(node.owner);
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(node.owner)>, Owner>) visitor(node.owner);
   } else if constexpr (decltype(Node::operands)::count != 0) {
-    apply_tuple([&](const auto&... operands) { (visit_arena_owners(operands, visitor), ...); }, node.operands);
+    apply_tuple([&](const auto&... operands) { (visit_owners<Owner>(operands, visitor), ...); }, node.operands);
   }
 }
 
@@ -117,7 +128,7 @@ class arena_walk {
     const int first = next_;
     const auto target = write_plain(detail::without_owners(node));
     const int last = next_ - 1;
-    detail::visit_arena_owners(node, [&](const in_arena& owner) { keep(owner.block, last); });
+    detail::visit_owners<in_arena>(node, [&](const in_arena& owner) { keep(owner.block, last); });
     for (int part = first; part < last; ++part) keep(part, last);
     return arena_leaf<element, typename Node::shape_type, typename Node::space>{target, {this, last}};
   }
@@ -126,7 +137,7 @@ class arena_walk {
   auto filled(const Shape& extents, const Fill& fill, const Inputs&... inputs) {
     const view<T, Shape, Space> target(next_place<T>(extents.count()), extents);
     const int block = next_ - 1;
-    (detail::visit_arena_owners(inputs, [&](const in_arena& owner) { keep(owner.block, block); }), ...);
+    (detail::visit_owners<in_arena>(inputs, [&](const in_arena& owner) { keep(owner.block, block); }), ...);
     if (runs_) fill(target);
     return arena_leaf<T, Shape, Space>{target, {this, block}};
   }
@@ -201,7 +212,7 @@ struct kept_by<arena_keeper> {
   template <class Node>
   static auto written(const Node& node) {
     arena_walk* walk = nullptr;
-    detail::visit_arena_owners(node, [&](const in_arena& owner) { walk = owner.walk; });
+    detail::visit_owners<in_arena>(node, [&](const in_arena& owner) { walk = owner.walk; });
     return walk->write(node);
   }
 };
@@ -245,6 +256,10 @@ class arena_value {
   template <class Position>
   auto operator[](const Position& position) const {
     return tenon::detail::subscript(written(), position);
+  }
+  template <class First, class... Rest>
+  auto operator()(const First& first, const Rest&... rest) const {
+    return tenon::detail::traced_part(written(), first, rest...);
   }
   auto detached() const { return *this; }
 
@@ -305,6 +320,10 @@ class traced<T, Shape, Space, Keeper> : public leaf<T, Shape, Space, typename nn
   template <class Position>
   auto operator[](const Position& position) const {
     return detail::subscript(static_cast<const leaf_type&>(*this), position);
+  }
+  template <class First, class... Rest>
+  auto operator()(const First& first, const Rest&... rest) const {
+    return detail::traced_part(static_cast<const leaf_type&>(*this), first, rest...);
   }
   traced detached() const { return *this; }
 

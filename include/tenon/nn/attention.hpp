@@ -47,7 +47,9 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
 
   multihead_attention_layer()
     requires(Embed != dyn && Heads != dyn)
-  = default;
+  {
+    give_extents();
+  }
   multihead_attention_layer(index features, index heads)
       : multihead_attention_layer(features, heads, features, features) {}
   multihead_attention_layer(index features, index heads, index key_features, index value_features)
@@ -64,21 +66,16 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
       throw shape_error(compose_text(name, ": kdim ", kdim, " and vdim ", vdim, ", expected ", features,
                                      "; keys and values of other features need the option kdim_vdim"));
     }
+    give_extents();
   }
 
   /// Xavier's for the first maps; PyTorch's default for the last; biases 0.
   void initialise(std::uint64_t seed) {
     seed_ = seed, step_ = 0;
-    const auto draw = [&](auto& weight, index rows, index columns, std::uint64_t number) {
-      weight = {tensor<T, rank<2>, Space>(rank<2>(rows, columns)), zeros<T, Space>(rank<2>(rows, columns))};
+    for_first_maps([&](auto& weight, const rank<2>& extents, std::uint64_t number) {
+      weight = {tensor<T, rank<2>, Space>(extents), zeros<T, Space>(extents)};
       initial::xavier_uniform(weight, 5 * seed + number);
-    };
-    if constexpr (known_options.kdim_vdim) {
-      draw(q_proj_weight, embed_dim, embed_dim, 0);
-      draw(k_proj_weight, embed_dim, kdim, 1), draw(v_proj_weight, embed_dim, vdim, 2);
-    } else {
-      draw(in_proj_weight, 3 * embed_dim, embed_dim, 0);
-    }
+    });
     out_proj.initialise(5 * seed + 3);
     if constexpr (known_options.bias) {
       const rank<1> extents(3 * embed_dim);
@@ -230,6 +227,20 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   friend struct multihead_attention_layer;
   using part_rows = detail::head_rows<T>;
 
+  /// Calls `body(weight, extents, number)` for the maps of queries, keys and values.
+  template <class Body>
+  void for_first_maps(const Body& body) {
+    if constexpr (known_options.kdim_vdim) {
+      body(q_proj_weight, rank<2>(embed_dim, embed_dim), 0u);
+      body(k_proj_weight, rank<2>(embed_dim, kdim), 1u), body(v_proj_weight, rank<2>(embed_dim, vdim), 2u);
+    } else {
+      body(in_proj_weight, rank<2>(3 * embed_dim, embed_dim), 0u);
+    }
+  }
+  void give_extents() {
+    for_first_maps([](auto& weight, const rank<2>& extents, auto) { weight = unwritten_parameter<T, Space>(extents); });
+    if constexpr (known_options.bias) in_proj_bias = unwritten_parameter<T, Space>(rank<1>(3 * embed_dim));
+  }
   call_memory& in_use() { return detail::memory_in_use(memory_); }
   const call_memory& in_use() const { return detail::memory_in_use(memory_); }
   static index checked_features(index features) {

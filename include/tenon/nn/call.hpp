@@ -64,6 +64,15 @@ class layer_call {
   auto reshape(const listed_extent (&extents)[Rank]) const {
     return value().reshape(extents);
   }
+  /// Parts of what the call makes, as those of `traced`: `scores(x)(all_of, 0)`.
+  template <class Position>
+  auto operator[](const Position& position) const {
+    return value()[position];
+  }
+  template <class First, class... Rest>
+  auto operator()(const First& first, const Rest&... rest) const {
+    return value()(first, rest...);
+  }
 
   /// Whether this call and one of `Next` around it are one statement.
   template <class Next>

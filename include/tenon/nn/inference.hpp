@@ -25,7 +25,7 @@ namespace detail {
 template <class Node>
 arena_walk& walk_of(const Node& node) {
   arena_walk* walk = nullptr;
-  visit_arena_owners(node, [&](const in_arena& owner) { walk = owner.walk; });
+  visit_owners<in_arena>(node, [&](const in_arena& owner) { walk = owner.walk; });
   return *walk;
 }
 
@@ -150,7 +150,7 @@ struct arena_calls {
   template <class... Nodes>
   static arena_walk& walk_of_any(const Nodes&... nodes) {
     arena_walk* walk = nullptr;
-    (visit_arena_owners(nodes, [&](const in_arena& owner) { walk = owner.walk; }), ...);
+    (visit_owners<in_arena>(nodes, [&](const in_arena& owner) { walk = owner.walk; }), ...);
     return *walk;
   }
   /// Attention in three statements: a product, attention, and a product that goes on with its reader.
@@ -333,18 +333,13 @@ class inference {
   }
   auto pass(arena_walk& walk, const Inputs&... inputs) {
     const no_grad in_use;
-    const auto made =
-        called(arena_leaf<typename Inputs::element, typename Inputs::shape_type, space>{inputs, {&walk, -1}}...);
+    const auto made = detail::called_with(
+        *network_, arena_leaf<typename Inputs::element, typename Inputs::shape_type, space>{inputs, {&walk, -1}}...);
     const auto written = detail::each_value(made, [](const auto& value) { return traced(value); });
     return detail::each_value(written, [&](const auto& value) {
       walk.keep_to_end(value.owner.block);
       return value.view();
     });
-  }
-  template <class... Leaves>
-  auto called(const Leaves&... leaves) {
-    if constexpr (detail::is_called_with<Network, decltype(traced(leaves))...>) return (*network_)(traced(leaves)...);
-    else return detail::call_through(traced(leaves)..., *network_);
   }
   bool is_planned(const tuple<typename Inputs::shape_type...>& extents) const {
     bool is_same = true;

@@ -37,6 +37,13 @@ struct given_extents {
   given_extents(const Given& given) : extents(given.shape()) {}
 };
 
+/// What a network, or a layer that is no function of such values, makes of the leaves of its inputs.
+template <class Network, class... Leaves>
+auto called_with(Network& net, const Leaves&... leaves) {
+  if constexpr (is_called_with<Network, decltype(traced(leaves))...>) return net(traced(leaves)...);
+  else return call_through(traced(leaves)..., net);
+}
+
 /// What `body` makes of each value that a pass made: of one, or of those in a tuple, a pair or a layer's states.
 template <class Result, class Body>
 auto each_value(const Result& result, const Body& body) {

@@ -8,6 +8,7 @@
 #include <tenon/base/error.hpp>
 #include <tenon/base/tuple.hpp>
 #include <type_traits>
+#include <utility>
 
 namespace tenon::nn {
 
@@ -15,27 +16,52 @@ namespace detail {
 
 /// Stands for the initialiser of any member.
 struct any_member {
+  constexpr explicit any_member(int = 0) {}
   template <class Member>
   operator Member() const;
 };
 template <class Struct, class... Members>
 concept initialised_by = requires { Struct{Members{}...}; };
 
+/// The greatest number of members that are found, and of their initialisers: each element of a C array has one.
+inline constexpr int most_members = 16, most_initialisers = 128;
+
 /// How many initialisers a struct takes at most: one for its base, and one for each member.
 template <class Struct, class... Members>
 consteval int initialiser_count() {
-  if constexpr (initialised_by<Struct, Members..., any_member>) {
+  constexpr int count = static_cast<int>(sizeof...(Members));
+  if constexpr (count < most_initialisers && initialised_by<Struct, Members..., any_member>) {
     return initialiser_count<Struct, Members..., any_member>();
   } else {
-    return static_cast<int>(sizeof...(Members));
+    return count;
   }
+}
+/// Whether a struct takes braces behind some initialisers and before others. They stand for a whole array.
+template <class Struct, int... Before, int... Behind>
+consteval bool takes_braces(std::integer_sequence<int, Before...>, std::integer_sequence<int, Behind...>) {
+  return requires { Struct{any_member{Before}..., {}, any_member{Behind}...}; };
+}
+/// How many initialisers a member takes that has the one at `At` of `All`, when `Own` are too few.
+template <class Struct, int All, int At, int Own = 1>
+consteval int initialisers_of_member() {
+  if constexpr (At + Own > All) {
+    return 1;  // a member that takes no braces is no array
+  } else if constexpr (takes_braces<Struct>(std::make_integer_sequence<int, At>{},
+                                            std::make_integer_sequence<int, All - At - Own>{})) {
+    return Own;
+  } else {
+    return initialisers_of_member<Struct, All, At, Own + 1>();
+  }
+}
+/// How many members the initialisers from `At` on belong to.
+template <class Struct, int All, int At = 0>
+consteval int members_from() {
+  if constexpr (At >= All) return 0;
+  else return 1 + members_from<Struct, All, At + initialisers_of_member<Struct, All, At>()>();
 }
 /// How many members a struct with one empty base has.
 template <class Struct>
-inline constexpr int member_count = initialiser_count<Struct>() - 1;
-
-/// The greatest number of members that are found.
-inline constexpr int most_members = 16;
+inline constexpr int member_count = members_from<Struct, initialiser_count<Struct>()>() - 1;
 
 }  // namespace detail
 
@@ -49,8 +75,10 @@ constexpr auto member_pointers(Struct& all) {
   constexpr int count = detail::member_count<plain>;
   static_assert(count >= 0 || must_hold<plain>,
                 "tenon: a member of this module cannot be made from {}; give it a value where it is declared");
-  static_assert(count <= detail::most_members || must_hold<plain, constant<count>>,
-                "tenon: a module has at most 16 members; put some of them into a module of their own");
+  static_assert(
+      count <= detail::most_members || must_hold<plain, constant<count>>,
+      "tenon: a module has at most 16 members; put some of them into a module of their own, and long C arrays "
+      "into a std::array");
   const auto pointers = [](auto&... member) { return make_tuple_of(&member...); };
   if constexpr (count == 1) {
     auto& [a] = all;

@@ -4,44 +4,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <string>
 #include <tenon/nn/call.hpp>
-#include <tenon/nn/members.hpp>
+#include <tenon/nn/hidden_parts.hpp>
 #include <tenon/nn/recurrent_call.hpp>
 #include <tenon/nn/several_inputs.hpp>
-#include <tenon/nn/state.hpp>
-#include <tuple>
 #include <vector>
 
 namespace tenon::nn {
 
 namespace detail {
-
-template <class Member>
-inline constexpr bool is_parameter = false;
-template <class T, class Shape, class Space>
-inline constexpr bool is_parameter<parameter<T, Shape, Space>> = true;
-/// Whether a member is several of a kind: a list of layers.
-template <class Member>
-inline constexpr bool is_list = false;
-template <class Element>
-inline constexpr bool is_list<std::vector<Element>> = true;
-template <class Element, std::size_t Count>
-inline constexpr bool is_list<std::array<Element, Count>> = true;
-
-/// Whether a member holds layers where a module does not look: std::optional, std::unique_ptr, std::map, std::tuple.
-template <class Member>
-concept hides_parts = !has_parameters<Member> &&
-                      (has_parameters<typename Member::value_type> || has_parameters<typename Member::element_type> ||
-                       has_parameters<typename Member::mapped_type> ||
-                       has_parameters<std::tuple_element_t<0, Member>> || is_parameter<typename Member::value_type>);
-
-/// Whether a member points to a layer or parameter that a module could change: its parameters would be nobody's.
-template <class Member>
-concept points_to_parts =
-    std::is_pointer_v<Member> && !std::is_const_v<std::remove_pointer_t<Member>> &&
-    (has_parameters<std::remove_pointer_t<Member>> || is_parameter<std::remove_pointer_t<Member>>);
 
 template <class Named>
 Named named_by(const module<Named>&);
@@ -59,10 +31,13 @@ consteval void must_name_itself() {
 template <class Member, class Visitor>
 void visit_parts(const std::string& name, Member& member, const Visitor& visitor) {
   if constexpr (is_list<Member>) {
-    for (std::size_t i = 0; i < member.size(); ++i) visit_parts(dotted(name, std::to_string(i)), member[i], visitor);
+    for (std::size_t i = 0; i < std::size(member); ++i)
+      visit_parts(dotted(name, std::to_string(i)), member[i], visitor);
   } else {
     static_assert(!hides_parts<Member> || must_hold<Member>,
                   "tenon: layers of a module are members, or elements of a std::vector or std::array");
+    static_assert(!is_plain_struct_of_parts<Member> || must_hold<Member>,
+                  "tenon: a struct of layers is a module, too: struct block : nn::module<block>; nobody trains others");
     static_assert(
         !points_to_parts<Member> || must_hold<Member>,
         "tenon: a module holds its layers, no pointers to them; what modules share is an argument of forward");
@@ -88,9 +63,9 @@ struct moved_module<To, Module<Arguments...>> {
 }  // namespace detail
 
 /// Base of a network. Its members are layers, other modules, parameters, tensors (buffers, such as a table of
-/// positions), lists of these (std::vector, std::array), and anything else, which is left alone; other containers of
-/// layers, and pointers to them, do not compile. Names are those of the members with dots between, as in PyTorch's
-/// state_dict.
+/// positions), lists of these (std::vector, std::array, C arrays), and anything else, which is left alone; other
+/// containers of layers, structs of layers that are no modules, and pointers to layers do not compile. Names are those
+/// of the members with dots between, as in PyTorch's state_dict.
 ///
 /// `net(inputs...)` calls `forward`, whatever that takes and returns: values, or structs of them. Loops, conditions and
 /// shared layers are C++; gradients follow what ran.
@@ -142,6 +117,14 @@ struct module {
       });
       return all;
     }
+  }
+  /// Calls `visitor(name, member)` for every member, and for each element of one that is a list.
+  template <class Visitor>
+  void visit_members(const Visitor& visitor) {
+    const auto members = member_pointers(derived());
+    for_each_index<decltype(members)::count>([&](auto i) {
+      detail::visit_parts(std::string(member_name<Derived, i.value>()), *get<i.value>(members), visitor);
+    });
   }
   /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
@@ -214,13 +197,6 @@ struct module {
     });
   }
 
-  template <class Visitor>
-  void visit_members(const Visitor& visitor) {
-    const auto members = member_pointers(derived());
-    for_each_index<decltype(members)::count>([&](auto i) {
-      detail::visit_parts(std::string(member_name<Derived, i.value>()), *get<i.value>(members), visitor);
-    });
-  }
   template <class Member>
   static auto count_of(const Member& member) {
     if constexpr (detail::is_list<Member>) {
@@ -243,7 +219,7 @@ struct module {
   static void move_member(const From& from, Into& into) {
     if constexpr (detail::is_list<From>) {
       if constexpr (requires { into.clear(); }) into.clear();
-      for (std::size_t i = 0; i < from.size(); ++i) {
+      for (std::size_t i = 0; i < std::size(from); ++i) {
         if constexpr (requires { into.emplace_back(); }) into.emplace_back();
         move_member<To>(from[i], into[i]);
       }
@@ -296,6 +272,6 @@ template <class... Members>
 struct parameters_of<tuple<Members*...>> : first_parameters_of<Members...> {};
 template <class List>
   requires detail::is_list<List>
-struct parameters_of<List> : parameters_of<typename List::value_type> {};
+struct parameters_of<List> : parameters_of<std::remove_cvref_t<decltype(std::declval<List&>()[0])>> {};
 
 }  // namespace tenon::nn

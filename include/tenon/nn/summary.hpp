@@ -1,34 +1,39 @@
 // tenon/nn/summary.hpp: a network as a table: its layers, their shapes, parameters, multiply-adds and memory.
-// Nothing is computed: layers say the shape of their output, and their work where they know it.
-// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// Nothing is computed: it is called with shapes, of which layers say what they make, and their work where they know it.
+// Floor 7: may include base, core, device, expr, plan, algorithms, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <ostream>
 #include <string>
-#include <tenon/nn/combinators.hpp>
-#include <tenon/nn/state.hpp>
+#include <tenon/nn/arena_values.hpp>
+#include <tenon/nn/inference_inputs.hpp>
+#include <tenon/nn/module.hpp>
+#include <tenon/nn/sequential.hpp>
 #include <vector>
 
 namespace tenon::nn {
 
 /// What a layer makes of its input, and what that takes.
 struct layer_summary {
-  std::string name;
-  std::vector<index> output;
+  std::string name;           ///< with dots, as those of its parameters, and what it is
+  std::vector<index> output;  ///< empty where it was not called
   index parameters = 0;
+  index trainable = 0;      ///< of these, those that are not frozen
   index multiply_adds = 0;  ///< of one forward pass; 0 where the layer does not say
   index output_bytes = 0;
 };
 
-/// What is known of a network for one shape of input.
+/// What is known of a network, and of its call with inputs of some shapes.
 struct network_summary {
   std::vector<layer_summary> layers;
+  bool is_called = false;
   index input_bytes = 0;
   index parameter_bytes = 0;  ///< values alone; gradients take as many again
 
   index parameters() const { return total(&layer_summary::parameters); }
+  index trainable() const { return total(&layer_summary::trainable); }
   index multiply_adds() const { return total(&layer_summary::multiply_adds); }
   /// Of all outputs, which a pass keeps; the gradients of a backward pass take as many again.
   index output_bytes() const { return total(&layer_summary::output_bytes); }
@@ -41,52 +46,157 @@ struct network_summary {
   }
 };
 
+/// What layers have been called and what they made, while a network is described.
+struct layer_calls {
+  struct call {
+    const void* layer;
+    const char* type;  // empty layers may share a place
+    std::vector<index> output;
+    index multiply_adds, output_bytes;
+  };
+  std::vector<call> all;
+};
+
+struct summary_keeper;
+/// The owner of a value that is a shape alone, while a network is described.
+struct in_summary {
+  using keeper = summary_keeper;
+  layer_calls* calls;
+};
+
 namespace detail {
 
-/// Multiply-adds for an input: what a layer says, else 0; of a list of layers those of its layers.
-struct multiply_adds {
-  template <class Layer, class Input>
-  static index of(const Layer& layer, const Input& input) {
-    if constexpr (requires { layer.multiply_adds(input); }) return layer.multiply_adds(input);
-    else return 0;
-  }
-  template <template <class...> class List, class... Layers, class Input>
-    requires std::is_base_of_v<layer_list<Layers...>, List<Layers...>>
-  static index of(const List<Layers...>& list, const Input& input) {
-    return apply_tuple([&](const auto&... layer) { return through(input, layer...); }, list.layers);
-  }
-  template <class... Branches, class Input>
-  static index of(const branching_layer<Branches...>& list, const Input& input) {
-    return apply_tuple([&](const auto&... branch) { return (index{0} + ... + of(branch, input)); }, list.layers);
-  }
+template <>
+inline constexpr bool has_no_elements<in_summary> = true;
+template <class Layer>
+inline constexpr char layer_tag = 0;
 
- private:
-  template <class Input>
-  static index through(const Input&) {
-    return 0;
-  }
-  template <class Input, class First, class... Rest>
-  static index through(const Input& input, const First& first, const Rest&... rest) {
-    return of(first, input) + through(first.output_shape(input), rest...);
+/// The value of this shape and type, which has no elements.
+template <dtype T, memory_space Space, shape_type Shape>
+leaf<T, Shape, Space, in_summary> described(const Shape& extents, layer_calls* calls) {
+  return {view<const T, Shape, Space>(nullptr, extents), {calls}};
+}
+template <class... Nodes>
+layer_calls* calls_of(const Nodes&... nodes) {
+  layer_calls* found = nullptr;
+  (visit_owners<in_summary>(nodes, [&](const in_summary& owner) { found = owner.calls; }), ...);
+  return found;
+}
+
+}  // namespace detail
+
+template <>
+struct kept_by<summary_keeper> {
+  using owner_type = in_summary;
+  template <class Node>
+  static auto written(const Node& node) {
+    return detail::described<typename Node::element, typename Node::space>(node.shape(), detail::calls_of(node));
   }
 };
 
-template <dtype T, class Network, int I, class Input>
-void summarise(Network& net, std::integral_constant<int, I>, const Input& input, network_summary& result) {
-  if constexpr (I < Network::count) {
-    auto& layer = get<I>(net.layers);
-    const auto output = layer.output_shape(input);
-    const auto extents = output.to_array();
-    layer.visit_parameters([&](const std::string&, auto& parameter) {
-      result.parameter_bytes +=
-          parameter.value.size() *
-          static_cast<index>(sizeof(typename std::remove_cvref_t<decltype(parameter.value)>::element));
-    });
-    result.layers.push_back({std::to_string(I) + " " + layer.name, std::vector<index>(extents.begin(), extents.end()),
-                             parameter_count(layer), multiply_adds::of(layer, input),
-                             output.count() * static_cast<index>(sizeof(T))});
-    summarise<T>(net, std::integral_constant<int, I + 1>{}, output, result);
+/// Calls layers, and notes what their values would be.
+struct summary_keeper {
+  template <class Layer, class... Operands>
+  static auto call(Layer& layer, Operands&&... operands) {
+    return called(layer, stored(as_node(std::forward<Operands>(operands)))...);
   }
+  template <class Layer, class... Operands>
+  static auto call_states(Layer& layer, Operands&&... operands) {
+    return called_for_states(layer, stored(as_node(std::forward<Operands>(operands)))...);
+  }
+  template <class Operand>
+  static auto settled(Operand&& operand) {
+    return traced(std::forward<Operand>(operand));
+  }
+
+ private:
+  template <class Node>
+  static auto stored(const Node& node) {
+    if constexpr (detail::is_leaf_node<Node>) return node;
+    else return kept_by<summary_keeper>::written(node);
+  }
+  template <class Layer, class First, class... Rest>
+  static auto called(Layer& layer, const First& first, const Rest&... rest) {
+    using made = node_of<decltype(layer.forward(first.view(), rest.view()...))>;
+    const auto output = [&] {
+      if constexpr (requires { layer.output_shape(first.shape(), rest.shape()...); }) {
+        return layer.output_shape(first.shape(), rest.shape()...);
+      } else {
+        return layer.output_shape(first.shape());
+      }
+    }();
+    const auto value =
+        detail::described<typename made::element, typename made::space>(output, detail::calls_of(first, rest...));
+    note(layer, first.shape(), value);
+    return traced(value);
+  }
+  template <class Layer, class First, class... Rest>
+  static auto called_for_states(Layer& layer, const First& first, const Rest&... rest) {
+    const auto values = layer.values_for(first.shape()).each([&](const auto& each) {
+      using view_type = std::remove_cvref_t<decltype(each)>;
+      return traced(detail::described<std::remove_const_t<typename view_type::element>, typename view_type::space>(
+          each.shape(), detail::calls_of(first, rest...)));
+    });
+    note(layer, first.shape(), get<0>(values.all()));
+    return values;
+  }
+  template <class Layer, shape_type Input, class Value>
+  static void note(Layer& layer, const Input& input, const Value& value) {
+    index multiply_adds = 0;
+    if constexpr (requires { layer.multiply_adds(input); }) multiply_adds = layer.multiply_adds(input);
+    const auto extents = value.shape().to_array();
+    value.owner.calls->all.push_back({&layer,
+                                      &detail::layer_tag<Layer>,
+                                      {extents.begin(), extents.end()},
+                                      multiply_adds,
+                                      value.shape().count() * static_cast<index>(sizeof(typename Value::element))});
+  }
+};
+
+namespace detail {
+
+template <class... Layers>
+layer_list<Layers...>& list_of(layer_list<Layers...>& list) {
+  return list;
+}
+
+/// Calls `visitor(name, layer)` for the layers and parameters of a network, in the order of members.
+template <class Network, class Visitor>
+void visit_layers(const std::string& name, Network& net, const Visitor& visitor) {
+  const auto visit = [&](const std::string& inner, auto& part) {
+    visit_layers(name.empty() ? inner : dotted(name, inner), part, visitor);
+  };
+  if constexpr (std::is_base_of_v<module<Network>, Network>) {
+    net.visit_members(visit);
+  } else if constexpr (requires { list_of(net); }) {
+    for_each_index<Network::count>([&](auto i) { visit(name_of_part(i.value), get<i.value>(list_of(net).layers)); });
+  } else if constexpr (is_parameter<Network> || has_parameters<Network>) {
+    visitor(name, net);
+  }
+}
+
+/// The row of a layer or parameter: what it holds, and what its calls made.
+template <class Layer>
+layer_summary row_of(const std::string& name, Layer& layer, const layer_calls& calls, index& parameter_bytes) {
+  const std::string type = is_parameter<Layer> ? "parameter" : name_of<Layer>();
+  layer_summary row{.name = name.empty() ? type : name + " " + type, .output = {}};
+  const auto add = [&](const auto& own, auto& parameter) {
+    const index count = parameter.value.size();
+    if (std::remove_cvref_t<decltype(parameter)>::shape_type::dynamic_rank != 0 && count == 0) {
+      throw error(compose_text("summary: ", row.name, ": ", own,
+                               " has no extents yet; call initialise(seed), or load weights"));
+    }
+    row.parameters += count, row.trainable += parameter.is_frozen ? 0 : count;
+    parameter_bytes += count * static_cast<index>(sizeof(typename std::remove_cvref_t<decltype(parameter)>::element));
+  };
+  if constexpr (is_parameter<Layer>) add(name, layer);
+  else layer.visit_parameters(add);
+  for (const auto& call : calls.all) {
+    if (call.layer != &layer || call.type != &layer_tag<Layer>) continue;
+    row.output = call.output;
+    row.multiply_adds += call.multiply_adds, row.output_bytes += call.output_bytes;
+  }
+  return row;
 }
 
 /// 1234567 as 1,234,567.
@@ -125,23 +235,37 @@ inline void write_table(std::ostream& out, const std::vector<table_row>& rows) {
 
 }  // namespace detail
 
-/// The layers of a network for an input of this shape, whose elements are T; `std::cout << nn::summary(net, extents)`
-/// prints a table.
-/// throws    shape_error when a layer does not take its input
+/// The layers of a network in the order of its members: `std::cout << nn::summary(net, extents)` prints a table. Each
+/// input is said by its extents, or by a tensor like those to come. The network is called with them and computes
+/// nothing. A layer's output is that of its last call; its bytes and multiply-adds are those of all calls. Functions in
+/// `forward`, and layers that are no members, are not counted. Without inputs, parameters alone are counted.
+/// throws    shape_error when a layer does not take its input; error where `forward` reads a parameter that was never
+///           written
 /// example   std::cout << nn::summary(net, shape<64, 1, 28, 28>{})
-template <dtype T = float, class... Layers, shape_type Input>
-network_summary summary(sequential_network<Layers...>& net, const Input& input) {
-  static_assert((detail::tells_shape<Layers> && ...),
-                "tenon: nn::summary takes a sequential of layers alone: what a module makes hangs on its forward");
-  network_summary result{.layers = {}, .input_bytes = input.count() * static_cast<index>(sizeof(T))};
-  detail::summarise<T>(net, std::integral_constant<int, 0>{}, input, result);
+template <class Network, class... Inputs>
+network_summary summary(Network&& net, const Inputs&... inputs) {
+  using network_type = std::remove_reference_t<Network>;
+  static_assert(has_parameters<network_type> || must_hold<network_type>,
+                "tenon: nn::summary takes a network that is not const");
+  static_assert(((shape_type<Inputs> || tensor_operand<Inputs>) && ...) || must_hold<Inputs...>,
+                "tenon: nn::summary takes a network and the shapes of its inputs, nn::summary(net, shape<8, 784>{})");
+  network_summary result{.layers = {}, .is_called = sizeof...(Inputs) != 0};
+  layer_calls calls;
+  if constexpr (sizeof...(Inputs) != 0) {
+    const no_grad reading;
+    const auto described = [&]<class Given>(const Given& given) {
+      using view_type = typename detail::input_view<network_type, Given>::type;
+      using element = std::remove_const_t<typename view_type::element>;
+      const auto extents = detail::given_extents<typename view_type::shape_type>(given).extents;
+      result.input_bytes += extents.count() * static_cast<index>(sizeof(element));
+      return detail::described<element, typename view_type::space>(extents, &calls);
+    };
+    detail::called_with(net, described(inputs)...);
+  }
+  detail::visit_layers("", net, [&](const std::string& name, auto& layer) {
+    result.layers.push_back(detail::row_of(name, layer, calls, result.parameter_bytes));
+  });
   return result;
-}
-
-template <dtype T = float, class Network, class... Input>
-auto summary(const Network&, const Input&...) {
-  static_assert(must_hold<Network, Input...>,
-                "tenon: nn::summary takes a sequential and the shape of its input, nn::summary(net, shape<8, 784>{})");
 }
 
 /// Prints the table and its totals.
@@ -152,11 +276,13 @@ inline std::ostream& operator<<(std::ostream& out, const network_summary& net) {
     rows.push_back({name, output, shown(parameters), shown(multiply_adds)});
   };
   for (const auto& layer : net.layers) {
-    add(layer.name, compose_text(layer.output), layer.parameters, layer.multiply_adds);
+    add(layer.name, layer.output.empty() ? "-" : compose_text(layer.output), layer.parameters, layer.multiply_adds);
   }
   add("total", "", net.parameters(), net.multiply_adds());
   detail::write_table(out, rows);
-  return out << "FLOP forward: " << detail::grouped(2 * net.multiply_adds())
+  out << "trainable parameters: " << detail::grouped(net.trainable()) << "\n";
+  if (!net.is_called) return out << "parameters: " << detail::megabytes(net.parameter_bytes) << "\n";
+  return out << "FLOP forward, of layers that tell: " << detail::grouped(2 * net.multiply_adds())
              << "\ninput: " << detail::megabytes(net.input_bytes)
              << ", outputs: " << detail::megabytes(net.output_bytes())
              << ", parameters: " << detail::megabytes(net.parameter_bytes)

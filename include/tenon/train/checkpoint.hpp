@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <tenon/core/kept_text.hpp>
 #include <tenon/io/safetensors.hpp>
@@ -16,6 +17,7 @@ struct load_options {
   bool strict = true;       // whether all names of file and network must be the same
   bool run_sample = true;   // whether the network must answer the file's sample, if any, as it did when it was saved
   double tolerance = 1e-3;  // of that answer, relative to its greatest magnitude
+  std::string prefix = {};  // of the file's names that are read, without which they are the network's: "encoder."
 };
 
 /// The names that a network has and a file lacks (`missing`), and those of the file alone (`unexpected`).
@@ -138,11 +140,16 @@ inline std::string fault_of_text(const std::string& name, const kept_text& value
 /// throws    file_error that lists all that does not fit
 template <class Network>
 state_differences compare_state(Network& net, const io::safetensors_file& file, const std::filesystem::path& path,
-                                bool is_strict) {
+                                const load_options& options) {
   state_differences names;
+  const auto has_prefix = [&](const std::string& name) { return name.starts_with(options.prefix); };
+  if (!options.prefix.empty() && std::ranges::none_of(file.names(), has_prefix)) {
+    io::refuse("load_state", path, "none of its names begins with " + options.prefix);
+  }
   std::map<std::string, bool> known{{sample_input, true}, {sample_output, true}};
   std::string facts;
-  nn::visit_state(net, [&](const std::string& name, const auto& value) {
+  nn::visit_state(net, [&](const std::string& own, const auto& value) {
+    const std::string name = options.prefix + own;
     known[name] = true;
     const auto expected = shape_of_state(value);
     if (!file.contains(name)) {
@@ -156,9 +163,9 @@ state_differences compare_state(Network& net, const io::safetensors_file& file, 
     }
   });
   for (const auto& name : file.names()) {
-    if (!known.contains(name)) names.unexpected.push_back(name);
+    if (has_prefix(name) && !known.contains(name)) names.unexpected.push_back(name);
   }
-  if (is_strict) {
+  if (options.strict) {
     for (const auto& name : names.missing) facts += "; " + name + " is missing";
     for (const auto& name : names.unexpected) facts += "; " + name + " is unexpected";
   }
@@ -169,9 +176,11 @@ state_differences compare_state(Network& net, const io::safetensors_file& file, 
 /// Reads what a file has of a network. The network takes it when all of the steps are run, which allocate nothing: of
 /// numbers and tensors they hold the place, of what stands for others, such as a part of an optimizer, a copy.
 template <class Network>
-std::vector<std::function<void()>> read_state(Network& net, const io::safetensors_file& file) {
+std::vector<std::function<void()>> read_state(Network& net, const io::safetensors_file& file,
+                                              const std::string& prefix) {
   std::vector<std::function<void()>> steps;
-  nn::visit_state(net, [&](const std::string& name, auto& value) {
+  nn::visit_state(net, [&](const std::string& own_name, auto& value) {
+    const std::string name = prefix + own_name;
     if (!file.contains(name)) return;
     auto read = state_on_host(value);
     file.read(name, read);
@@ -187,6 +196,11 @@ std::vector<std::function<void()>> read_state(Network& net, const io::safetensor
     }
   });
   return steps;
+}
+
+/// Whether a file carries a sample that is to be run: that of a whole network, where parts have a prefix.
+inline bool runs_sample(const io::safetensors_file& file, const load_options& options) {
+  return options.run_sample && options.prefix.empty() && file.contains(sample_input);
 }
 
 inline void take_state(const std::vector<std::function<void()>>& steps) {
@@ -260,22 +274,24 @@ void save_state(Pass&& pass, const std::filesystem::path& path,
 }
 
 /// Reads every parameter and buffer of a network in any space, converting element types; the network keeps its memory.
-/// Without `strict`, what the file lacks stays as it is, and both lists of names are the result.
+/// Without `strict`, what the file lacks stays as it is, and both lists of names are the result. With a `prefix` only
+/// names of the file that begin with it are read, as those of a part of another network; a sample is not run then.
 /// throws    file_error that lists all missing, unexpected and misshapen tensors together, and numbers that cannot be,
-///           such as a position behind the end of an epoch, and when the file carries a sample, which takes a pass.
-///           Whatever is thrown, nothing is changed
+///           such as a position behind the end of an epoch, when no name has the prefix, and when the file carries a
+///           sample, which takes a pass. Whatever is thrown, nothing is changed
 /// example   train::load_state(net, "model.safetensors", {.strict = false}).missing
+///           train::load_state(net.encoder, "model.safetensors", {.prefix = "encoder."});
 template <class Network>
 state_differences load_state(Network& net, const std::filesystem::path& path, const load_options& options = {}) {
   static_assert(nn::has_parameters<Network> || must_hold<Network>,
                 "tenon: what is loaded is a network that is not const, or a train::training of a network and its "
                 "optimizer");
   const io::safetensors_file file(path);
-  if (options.run_sample && file.contains(detail::sample_input)) {
+  if (detail::runs_sample(file, options)) {
     io::refuse("load_state", path, "it carries a sample; load it by a pass, which runs it, or with run_sample = false");
   }
-  const auto differences = detail::compare_state(net, file, path, options.strict);
-  detail::take_state(detail::read_state(net, file));
+  const auto differences = detail::compare_state(net, file, path, options);
+  detail::take_state(detail::read_state(net, file, options.prefix));
   nn::note_change(net);
   return differences;
 }
@@ -285,17 +301,17 @@ state_differences load_state(Network& net, const std::filesystem::path& path, co
 template <network_pass Pass>
 state_differences load_state(Pass& pass, const std::filesystem::path& path, const load_options& options = {}) {
   const io::safetensors_file file(path);
-  const auto differences = detail::compare_state(pass.network(), file, path, options.strict);
-  if (options.run_sample && file.contains(detail::sample_input)) {
+  const auto differences = detail::compare_state(pass.network(), file, path, options);
+  if (detail::runs_sample(file, options)) {
     auto loaded = pass.network();
-    detail::take_state(detail::read_state(loaded, file));
+    detail::take_state(detail::read_state(loaded, file, options.prefix));
     try {
       detail::check_sample<Pass>(loaded, file, path, options.tolerance);
     } catch (const shape_error& failure) {
       io::refuse("load_state", path, compose_text("its sample does not fit the pass: ", failure.what()));
     }
   }
-  detail::take_state(detail::read_state(pass.network(), file));
+  detail::take_state(detail::read_state(pass.network(), file, options.prefix));
   nn::note_change(pass.network());
   return differences;
 }

@@ -152,8 +152,9 @@ class optimizer {
   auto step(const Loss& loss) {
     clear(false);
     const tenon::detail::later_frees until_backward;  // the loss may read tensors of its function
-    static_assert(!std::is_void_v<std::invoke_result_t<const Loss&>> || must_hold<Loss>,
-                  "tenon: the function of a step returns the loss; gradients are computed by the step");
+    static_assert(tensor_operand<std::invoke_result_t<const Loss&>> || must_hold<Loss>,
+                  "tenon: the function of a step returns the loss alone, an expression without axes, and the step "
+                  "computes gradients; what else the function knows it assigns to names outside");
     auto&& made = loss();
     own_.must_not_have_led_back(made);
     const auto value = backward(std::forward<decltype(made)>(made));

@@ -56,6 +56,25 @@ constexpr auto axes_of_positions() {
 template <class Part>
 concept axis_part = std::convertible_to<Part, index> || std::convertible_to<Part, range>;
 
+/// The part at ranges and positions, of which all may be positions.
+template <tensor_operand Operand, class... Parts>
+constexpr auto part_at(Operand&& operand, const Parts&... parts) {
+  constexpr auto dropped = axes_of_positions<Parts...>();
+  auto chosen = slice(std::forward<Operand>(operand), part_of_axis(parts)...);
+  if constexpr (std::is_same_v<decltype(dropped), const axis_list<>>) return chosen;
+  else return squeeze(std::move(chosen), dropped);
+}
+
+/// What a traced value has at positions and ranges. An element of it is an expression, as gradients flow through it.
+template <class Leaf, class... Parts>
+auto traced_part(const Leaf& whole, const Parts&... parts) {
+  constexpr bool is_element = (std::convertible_to<Parts, index> && ...);
+  static_assert(!is_element || sizeof...(Parts) == Leaf::shape_type::rank || must_hold<typename Leaf::shape_type>,
+                "tenon: one index for each axis");
+  if constexpr (is_element) return part_at(whole, parts...);
+  else return subscripts(whole, parts...);
+}
+
 }  // namespace detail
 
 /// Ranges and positions, one for each axis from the front; missing ones mean whole axes. Ranges keep their axis, and
@@ -66,10 +85,7 @@ concept axis_part = std::convertible_to<Part, index> || std::convertible_to<Part
 template <tensor_operand Operand, detail::axis_part... Parts>
   requires(!std::convertible_to<Parts, index> || ...)
 constexpr auto select(Operand&& operand, const Parts&... parts) {
-  constexpr auto dropped = detail::axes_of_positions<Parts...>();
-  auto chosen = slice(std::forward<Operand>(operand), detail::part_of_axis(parts)...);
-  if constexpr (std::is_same_v<decltype(dropped), const axis_list<>>) return chosen;
-  else return squeeze(std::move(chosen), dropped);
+  return detail::part_at(std::forward<Operand>(operand), parts...);
 }
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// expect: tenon: nn::summary takes a sequential and the shape of its input, nn::summary(net, shape<8, 784>{})
-// tests/compile_fail/summary_without_input.cpp: a summary of a network alone.
+// expect: tenon: nn::summary takes a network and the shapes of its inputs, nn::summary(net, shape<8, 784>{})
+// tests/compile_fail/summary_of_numbers.cpp: a summary for extents that are no shape.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/tenon.hpp>
 
@@ -8,7 +8,7 @@ namespace nn = tenon::nn;
 void statement() {
   auto net = nn::sequential(nn::linear<4, 4>{}, nn::relu{});
 #ifdef MISUSE
-  nn::summary(net);
+  nn::summary(net, 8, 4);
 #else
   nn::summary(net, tenon::shape<8, 4>{});
 #endif
