@@ -30,9 +30,9 @@ struct plane_memory {
   index copied() const { return images * pixels * pitch(); }
 };
 
-/// Copies planes of elements of 1, 2 or 4 bytes with channels last. A block takes up to 64 pixels of 128 bytes of channels
-/// by way of shared memory, where a pixel is a row. Threads read `Size` pixels of the channels of a word, and write 16
-/// bytes of a pixel.
+/// Copies planes of elements of 1, 2 or 4 bytes with channels last. A block takes up to 64 pixels of 128 bytes of
+/// channels by way of shared memory, where a pixel is a row. Threads read `Size` pixels of the channels of a word, and
+/// write 16 bytes of a pixel.
 template <class T, int Size>
 struct plane_kernel {
   static constexpr int bytes = static_cast<int>(sizeof(T));

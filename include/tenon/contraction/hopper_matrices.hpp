@@ -61,8 +61,8 @@ inline bool takes_tiles(const void* data, index pitch, index batch_step, int byt
 
 }  // namespace detail
 
-/// An operand as it lies in memory, where Hopper's product takes it so or in a copy. `lines` and `depth` are the extents of the matrix; its rows are the lines
-/// where `rows_are_lines`.
+/// An operand as it lies in memory, where Hopper's product takes it so or in a copy. `lines` and `depth` are the
+/// extents of the matrix; its rows are the lines where `rows_are_lines`.
 template <class Element, class Matrix, int Rank>
 hopper_memory hopper_memory_of(const Matrix& matrix, bool rows_are_lines, index lines, index depth,
                                const product_extents<Rank>& extents) {
@@ -93,8 +93,9 @@ hopper_operands hopper_operands_of(const product_extents<Rank>& extents, const L
           hopper_memory_of<Element>(right, false, extents.columns, extents.depth, extents)};
 }
 
-/// Makes `memory` that of a copy with the depth side by side, at an address that nobody reads, where warpgroups multiply
-/// elements along the depth and lines lie side by side. Returns the planes to copy, no images where there is no copy.
+/// Makes `memory` that of a copy with the depth side by side, at an address that nobody reads, where warpgroups
+/// multiply elements along the depth and lines lie side by side. Returns the planes to copy, no images where there is
+/// no copy.
 template <class Element>
 plane_memory<fragment_storage<Element>> planes_to_copy(hopper_memory& memory) {
   using stored = fragment_storage<Element>;
@@ -225,8 +226,8 @@ int hopper_processors() {
 namespace on_device {
 
 /// Products of short floats, tf32 and int8 in memory on Hopper's warpgroups, where the device has them and code for
-/// sm_90a is there. One launch; elements that have not 16 bits are copied before by one more, where their lines lie side
-/// by side and there is much to do.
+/// sm_90a is there. One launch; elements that have not 16 bits are copied before by one more, where their lines lie
+/// side by side and there is much to do.
 struct warpgroup_tiles {
   static constexpr const char* name = "tiles of warpgroups";
   /// The type that warpgroups multiply; other units multiply halves in place of floats of 8 bits.

@@ -89,9 +89,9 @@ inline constexpr bool has_warpgroup_products =
 template <class Element>
 inline constexpr bool multiplies_along_depth = stored_bytes<Element> != 2;
 
-/// Elements and columns of the products of a warpgroup, 64 x `Columns` x `product_depth`. `Left` is row_major where depth
-/// lies side by side, `Right` is where columns do; of elements that have not 16 bits depth does in both. A thread holds
-/// `sums` words, each the bits of a `fragment_accumulator`.
+/// Elements and columns of the products of a warpgroup, 64 x `Columns` x `product_depth`. `Left` is row_major where
+/// depth lies side by side, `Right` is where columns do; of elements that have not 16 bits depth does in both. A thread
+/// holds `sums` words, each the bits of a `fragment_accumulator`.
 template <class Element, int Columns, class Left, class Right>
 struct warpgroup_product {
   static_assert(has_warpgroup_products<Element>, "tenon: warpgroups multiply short floats, tf32 and int8");
