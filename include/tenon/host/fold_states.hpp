@@ -53,7 +53,8 @@ template <class Pack, class Value>
 TENON_INLINE Pack sum_in_chains(index count, const Value& value) {
   Pack first{}, second{}, third{}, fourth{};
   index i = 0;
-  for (; i + 4 <= count; i += 4) first += value(i), second += value(i + 1), third += value(i + 2), fourth += value(i + 3);
+  for (; i + 4 <= count; i += 4)
+    first += value(i), second += value(i + 1), third += value(i + 2), fourth += value(i + 3);
   for (; i < count; ++i) first += value(i);
   return (first + second) + (third + fourth);
 }
@@ -64,8 +65,8 @@ TENON_INLINE Pack sum_in_chains(index count, const Value& value) {
 template <class Pack, class Number, class NextPack>
 TENON_INLINE void store_moments(moments<Number>* states, index wanted, index count, const NextPack& next_pack) {
   Pack values[row_block];
-  const Pack mean = sum_in_chains<Pack>(count, [&](index row) { return values[row] = next_pack(); }) /
-                    static_cast<Number>(count);
+  const Pack mean =
+      sum_in_chains<Pack>(count, [&](index row) { return values[row] = next_pack(); }) / static_cast<Number>(count);
   Pack distance = sum_in_chains<Pack>(count, [&](index row) {
     const Pack step = values[row] - mean;
     return step * step;
