@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <locale>
 #include <numeric>
@@ -54,9 +53,10 @@ class csv_splitter {
 
   bool is_done() const { return at_ >= size_; }
   /// Appends the fields of the next record and returns how many they are: none for an empty line.
-  std::size_t next(std::deque<csv_field>& fields) {
+  std::size_t next(std::vector<csv_field>& fields) {
     const std::size_t before = fields.size();
     while (true) {
+      if (fields.size() == fields.capacity()) make_room(fields);
       fields.push_back(is_at(options_.quote) ? quoted_field() : plain_field());
       if (!is_at(options_.separator)) break;
       ++at_;
@@ -70,6 +70,11 @@ class csv_splitter {
  private:
   bool is_at(char character) const { return at_ < size_ && text_[at_] == character; }
   bool is_behind_field() const { return is_done() || is_at(options_.separator) || is_at('\r') || is_at('\n'); }
+  /// For as many more fields as the rest of the text has, should it have as many a byte as the text before.
+  void make_room(std::vector<csv_field>& fields) const {
+    const double growth = 1.05 * static_cast<double>(size_) / static_cast<double>(at_ + 1);
+    if (fields.size() > 1000) fields.reserve(static_cast<std::size_t>(growth * static_cast<double>(fields.size())) + 1);
+  }
   csv_field plain_field() {
     const std::size_t begin = at_;
     while (!is_behind_field()) ++at_;
@@ -189,11 +194,10 @@ class csv_table {
   /// The last `count` fields are a record.
   void add(std::size_t count) {
     if (count == 0) return;
-    const auto record = fields_.end() - static_cast<std::ptrdiff_t>(count);
+    const auto* const record = fields_.data() + (fields_.size() - count);
     if (names_.empty()) {
       for (std::size_t i = 0; i < count; ++i) {
-        names_.push_back(options_.has_header ? std::string(text_of(record[static_cast<std::ptrdiff_t>(i)]))
-                                             : std::to_string(i));
+        names_.push_back(options_.has_header ? std::string(text_of(record[i])) : std::to_string(i));
       }
       if (options_.has_header) return fields_.clear();
     }
@@ -301,7 +305,7 @@ class csv_table {
   std::vector<std::uint8_t> bytes_;  // of the file; fields say where they lie
   std::size_t longest_missing_ = 0;
   std::vector<std::string> names_;
-  std::deque<detail::csv_field> fields_;  // record by record
+  std::vector<detail::csv_field> fields_;  // record by record
 };
 
 }  // namespace tenon::io
