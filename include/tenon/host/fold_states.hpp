@@ -65,8 +65,8 @@ TENON_INLINE Pack sum_in_chains(index count, const Value& value) {
 template <class Pack, class Number, class NextPack>
 TENON_INLINE void store_moments(moments<Number>* states, index wanted, index count, const NextPack& next_pack) {
   Pack values[row_block];
-  const Pack mean =
-      sum_in_chains<Pack>(count, [&](index row) { return values[row] = next_pack(); }) / static_cast<Number>(count);
+  for (index row = 0; row < count; ++row) values[row] = next_pack();
+  const Pack mean = sum_in_chains<Pack>(count, [&](index row) { return values[row]; }) / static_cast<Number>(count);
   Pack distance = sum_in_chains<Pack>(count, [&](index row) {
     const Pack step = values[row] - mean;
     return step * step;
