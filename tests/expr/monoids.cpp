@@ -99,6 +99,18 @@ TEST_CASE("max and min follow one rule for NaN, wherever it stands", "[monoids]"
   }
 }
 
+TEST_CASE("nanmax and nanmin pass over NaN, wherever it stands", "[monoids]") {
+  const std::vector<std::vector<float>> placed = {{not_a_number, 1, 5, 2}, {5, not_a_number, 1}, {1, 5, not_a_number}};
+  for (const auto& values : placed) {
+    CHECK(fold_every_way<tenon::nanmax_monoid>(values) == 5);
+    CHECK(fold_every_way<tenon::nanmin_monoid>(values) == 1);
+  }
+  CHECK(fold_every_way<tenon::nanmax_monoid>(std::vector<float>{not_a_number, -inf}) == -HUGE_VAL);
+  CHECK(fold_every_way<tenon::nanmin_monoid>(std::vector<float>{inf, not_a_number}) == HUGE_VAL);
+  CHECK(std::isnan(fold_every_way<tenon::nanmax_monoid>(std::vector<float>{not_a_number, not_a_number})));
+  CHECK(std::isnan(fold_every_way<tenon::nanmin_monoid>(std::vector<float>{not_a_number})));
+}
+
 TEST_CASE("argmax and argmin take the first of equals and the first NaN", "[monoids]") {
   using tenon::argmax_monoid;
   using tenon::argmin_monoid;

@@ -125,6 +125,28 @@ TEMPLATE_LIST_TEST_CASE("NaN is passed over on request", "[statistics]", tenon_t
   STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::nanmax(small))::element, tenon::half>);
 }
 
+TEMPLATE_LIST_TEST_CASE("extremes of rows and columns in which all kinds of numbers are NaN", "[statistics]",
+                        tenon_test::spaces) {
+  const tenon::index rows = 37;
+  for (const tenon::index columns : {1, 5, 16, 67, 131}) {
+    const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(rows, columns), [&](tenon::index i) {
+      const bool is_kept = i % columns != 2 && i / columns != 3 && i * 7 % 5 != 1;
+      return is_kept ? static_cast<float>(i * 31 % 101) - 50 : NAN;
+    });
+    const auto values = numbers_of(x);
+    numbers greatest_of_row(static_cast<std::size_t>(rows), absent),
+        least_of_column(static_cast<std::size_t>(columns), absent);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      double& greatest = greatest_of_row[i / static_cast<std::size_t>(columns)];
+      double& least = least_of_column[i % static_cast<std::size_t>(columns)];
+      greatest = std::fmax(greatest, values[i]), least = std::fmin(least, values[i]);
+    }
+    CHECK(difference(numbers_of(tenon::nanmax(x, axis<1>)), greatest_of_row) == "");
+    CHECK(difference(numbers_of(tenon::nanmin(x, axis<0>)), least_of_column) == "");
+    CHECK(difference(numbers_of(tenon::nanmin(tenon::transpose(x), axis<1>)), least_of_column) == "");
+  }
+}
+
 TEST_CASE("what passes over NaN refuses nothing, and axes that are not there, by its own name", "[statistics]") {
   const tenon::tensor<float, rank<2>> none(rank<2>(3, 0));
   const auto refusal = [](const auto& body) { return tenon_test::text_of<tenon::shape_error>(body); };

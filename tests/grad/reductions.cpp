@@ -63,6 +63,16 @@ TEST_CASE("greatest and least values, and ties", "[reductions]") {
   CHECK(tenon_test::numbers_of(dx) == std::vector<double>{0, 0.5, 0.5, 0});
 }
 
+TEST_CASE("extremes among NaN: gradients of ties, of the least number of all, and of NaN alone", "[reductions]") {
+  tenon::tensor<double, rank<2>> x({3, 4});
+  const double none = std::nan("");
+  const auto values = {3., none, 3., 2., none, -HUGE_VAL, none, none, none, none, none, none};
+  std::copy(values.begin(), values.end(), x.data());
+  const auto v = tenon::variable<0>(x);
+  const auto [dx] = tenon::gradient(tenon::sum(tenon::nanmax(v, axis<1>)), tenon::wrt(v));
+  CHECK(tenon_test::numbers_of(dx) == std::vector<double>{0.5, 0, 0.5, 0, 0, 1, 0, 0, 0, 0, 0, 0});
+}
+
 TEST_CASE("norms of everything, and means without NaN", "[reductions]") {
   CHECK(difference([](const auto& x) { return tenon::norm_l2(x); }) == "");
   CHECK(difference([](const auto& x) { return tenon::norm(x, 3) + tenon::norm_inf(x); }) == "");

@@ -155,3 +155,22 @@ TEST_CASE("mistakes of a table are named with line and column", "[csv]") {
   CHECK(has(csv_refusal("a,b\n1,2\n", unknown), "there is no column z; there are a, b"));
   CHECK(has(tenon_test::text_of<tenon::file_error>([] { io::csv_table("/no/table.csv"); }), "read_csv: /no/table.csv"));
 }
+
+TEST_CASE("a copy of a table has texts of its own, quotes written twice once, and lines as in the file", "[csv]") {
+  std::string content = "name,x\n";
+  for (int row = 0; row < 300; ++row)
+    content += "\"a \"\"" + std::to_string(row) + "\"\"\nb\"," + std::to_string(row) + "\n";
+  content += "last,not measured\n";
+  const auto copied = [&] {
+    const auto table = table_of(content, {.missing = {"not measured", "-"}});
+    return io::csv_table(table);
+  }();
+  REQUIRE(copied.rows() == 301);
+  const auto texts = copied.texts("name");
+  CHECK(texts[0] == "a \"0\"\nb");
+  CHECK(texts[299] == "a \"299\"\nb");
+  const auto x = copied.column<float>("x");
+  CHECK(x(299) == 299);
+  CHECK(std::isnan(x(300)));
+  CHECK(has(tenon_test::text_of<tenon::file_error>([&] { copied.column<int>("x"); }), "line 602, column 2 (x)"));
+}

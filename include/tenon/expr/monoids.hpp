@@ -125,6 +125,28 @@ struct min_monoid : max_monoid {
   }
 };
 
+/// Greatest value that is not NaN; NaN when there is none. Empty: throws.
+struct nanmax_monoid : max_monoid {
+  static constexpr const char* name = "nanmax";
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return State(__builtin_nan(""));
+  }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V combine(V left, V right) {
+    return right != right ? left : simd::at_least(right, left);
+  }
+};
+
+/// Least value that is not NaN; NaN when there is none. Empty: throws.
+struct nanmin_monoid : nanmax_monoid {
+  static constexpr const char* name = "nanmin";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V combine(V left, V right) {
+    return right != right ? left : simd::at_most(right, left);
+  }
+};
+
 /// A value and where it stood among the reduced.
 template <class T>
 struct located {

@@ -117,9 +117,9 @@ struct leaf {
 
   constexpr decltype(auto) shape() const { return elements.shape(); }
   /// The elements, as long as they are there.
-  TENON_INLINE constexpr tenon::view<const T, Shape, Space> view() const {
+  TENON_INLINE constexpr decltype(auto) view() const {
     if constexpr (requires { elements.view(); }) return elements.view();
-    else return elements;
+    else return (elements);
   }
   /// A number, for a leaf without axes. cost: a wait for what writes it
   constexpr operator element() const

@@ -1,5 +1,5 @@
 // tenon/expr/statistics.hpp: counts, deviations, and reductions that pass over NaN, as plain expressions.
-// A correction of the count is a factor of the result, and NaN is replaced before it is folded: one kernel each.
+// A correction of the count is a factor of the result, and NaN is passed over as it is folded: one kernel each.
 // Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -69,19 +69,6 @@ auto nanmean(Operand&& operand, Axes axes = {}) {
   return nansum(x, axes) / cast<typename node_of<Operand>::element>(sum(!isnan(x), axes));
 }
 
-namespace detail {
-
-/// `fold` of what is not NaN, which `neutral` stands in for; NaN where nothing else is. Errors name `operation`.
-template <class Fold, tensor_operand Operand, class Axes, class T>
-auto fold_numbers(const char* operation, const Fold& fold, Operand&& operand, Axes axes, T neutral) {
-  const auto& x = as_node(std::forward<Operand>(operand));
-  const auto extents = x.shape().to_array();
-  check_not_empty(operation, folded_axes(axes, extents, operation), extents);
-  return where(all(isnan(x), axes), __builtin_nan(""), fold(where(isnan(x), neutral, x), axes));
-}
-
-}  // namespace detail
-
 /// Greatest value that is not NaN. Nothing else: NaN.
 /// types     floating
 /// throws    shape_error when nothing is left to fold
@@ -89,8 +76,7 @@ auto fold_numbers(const char* operation, const Fold& fold, Operand&& operand, Ax
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires is_floating<typename node_of<Operand>::element>
 auto nanmax(Operand&& operand, Axes axes = {}) {
-  using element = typename node_of<Operand>::element;
-  return detail::fold_numbers("nanmax", max, std::forward<Operand>(operand), axes, lowest_value<element>());
+  return reduction_function<nanmax_monoid>{}(std::forward<Operand>(operand), axes);
 }
 
 /// Least value that is not NaN. Nothing else: NaN.
@@ -100,8 +86,7 @@ auto nanmax(Operand&& operand, Axes axes = {}) {
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires is_floating<typename node_of<Operand>::element>
 auto nanmin(Operand&& operand, Axes axes = {}) {
-  using element = typename node_of<Operand>::element;
-  return detail::fold_numbers("nanmin", min, std::forward<Operand>(operand), axes, highest_value<element>());
+  return reduction_function<nanmin_monoid>{}(std::forward<Operand>(operand), axes);
 }
 
 }  // namespace tenon

@@ -56,12 +56,21 @@ auto share_gradient(prod_monoid, const Operand& x, const Result& product, const 
   const auto others = reduce_like<prod_monoid, Axes>(where(x == 0, 1, x));
   return gradient * where(zeros == 0, product / x, where(zeros == 1 && x == 0, others, 0));
 }
+/// What is chosen together shares the gradient evenly.
+template <class Axes, dtype T, class Chosen, class Gradient>
+auto share_among_chosen(const Chosen& is_chosen, const Gradient& gradient) {
+  const auto count = cast<T>(reduce_like<sum_monoid, Axes>(is_chosen));
+  return where(is_chosen, gradient / count, 0);
+}
 /// Values that are greatest (or least) together share the gradient evenly.
 template <class Axes, class Operand, class Result, class Gradient>
 auto share_gradient(max_monoid, const Operand& x, const Result& chosen, const Gradient& gradient) {
-  const auto is_chosen = x == chosen || isnan(x);
-  const auto count = cast<typename Operand::element>(reduce_like<sum_monoid, Axes>(is_chosen));
-  return where(is_chosen, gradient / count, 0);
+  return share_among_chosen<Axes, typename Operand::element>(x == chosen || isnan(x), gradient);
+}
+/// NaN, which is passed over, has no share.
+template <class Axes, class Operand, class Result, class Gradient>
+auto share_gradient(nanmax_monoid, const Operand& x, const Result& chosen, const Gradient& gradient) {
+  return share_among_chosen<Axes, typename Operand::element>(x == chosen, gradient);
 }
 template <class Axes, class Operand, class Result, class Gradient>
 auto share_gradient(variance_monoid, const Operand& x, const Result&, const Gradient& gradient) {
@@ -72,7 +81,7 @@ auto share_gradient(variance_monoid, const Operand& x, const Result&, const Grad
 template <class Monoid>
 inline constexpr bool has_share =
     std::is_same_v<Monoid, sum_monoid> || std::is_same_v<Monoid, mean_monoid> || std::is_same_v<Monoid, prod_monoid> ||
-    std::is_same_v<Monoid, max_monoid> || std::is_same_v<Monoid, min_monoid> || std::is_same_v<Monoid, variance_monoid>;
+    std::is_base_of_v<max_monoid, Monoid> || std::is_same_v<Monoid, variance_monoid>;
 
 }  // namespace detail
 

@@ -96,13 +96,13 @@ TENON_MONOIDS(double)
 #undef TENON_MONOIDS
 #undef TENON_ROWS
 
-#define TENON_ROWS(T, Rank, Monoid)                                                                               \
-  TENON_ENGINE(auto fold_result(const reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>&,        \
-                                const array<index, Rank>&, const no_slots&)                                       \
-                   ->reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>::value_type)              \
-  TENON_ENGINE(void fold_results(                                                                                 \
-      const reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>&, const array<index, Rank>&, int,  \
-      const detail::folded_part<reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>::value_type>&, \
+#define TENON_ROWS(T, Rank, Monoid)                                                                                \
+  TENON_ENGINE(auto detail::fold_blocks(const reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>&, \
+                                        const array<index, Rank>&, const no_slots&)                                \
+                   ->reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>::value_type)               \
+  TENON_ENGINE(void fold_results(                                                                                  \
+      const reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>&, const array<index, Rank>&, int,   \
+      const detail::folded_part<reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>::value_type>&,  \
       const no_slots&))
 #define TENON_MONOIDS(T, Rank)     \
   TENON_ROWS(T, Rank, sum_monoid)  \

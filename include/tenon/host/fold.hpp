@@ -72,28 +72,40 @@ void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, co
   }
 }
 
+/// A result of several runs or blocks.
+template <class Fold, class Position, class Slots>
+typename Fold::value_type fold_blocks(const Fold& fold, const Position& here, const Slots& slots) {
+  cascade<typename Fold::monoid, typename Fold::state> partial;
+  fold_runs(partial, fold, here, {{0, fold.run_count()}}, {{0, fold.run_length()}}, slots);
+  return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
+}
+
 }  // namespace detail
 
-/// The result at `here`, a position of the iteration space; slots have one value for all of it.
+/// The result that starts at `here` in the iteration space; slots have one value for all of it.
 template <class Fold, class Position, class Slots>
-typename Fold::value_type fold_result(const Fold& fold, const Position& here, const Slots& slots) {
+TENON_INLINE typename Fold::value_type fold_result(const Fold& fold, const Position& here, const Slots& slots) {
   const index length = fold.run_length();
   if (fold.run_count() == 1 && length <= detail::run_block) {
-    auto start = here;
-    set_position(start, fold.extents, fold.kept, Fold::rank - 1, 0);
-    const auto cursor = bind_slots(fold.program.at(start), slots);
+    const auto cursor = bind_slots(fold.program.at(here), slots);
     if (length <= detail::block_of_row(cursor)) {
       const auto total = detail::fold_block<typename Fold::monoid, typename Fold::state>(
           cursor, 0, length, 0, detail::is_cached(fold), no_slots{});
       return Fold::monoid::template finish<typename Fold::value_type>(total, fold.count);
     }
   }
-  cascade<typename Fold::monoid, typename Fold::state> partial;
-  detail::fold_runs(partial, fold, here, {{0, fold.run_count()}}, {{0, length}}, slots);
-  return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
+  return detail::fold_blocks(fold, here, slots);
 }
 
 namespace detail {
+
+/// `position` with the place `moving` at `number`. What is written place by place and read as a whole would wait for
+/// memory, so all places are written, in registers.
+template <int Rank>
+TENON_INLINE array<index, Rank> moved_to(array<index, Rank> position, int moving, index number) {
+  for (int place = 0; place < Rank; ++place) position[place] = place == moving ? number : position[place];
+  return position;
+}
 
 /// Whether a result is a run of few values, and neighbours lie apart.
 template <class Fold>
@@ -158,8 +170,7 @@ void fold_results(const Fold& fold, const Position& position, int last_axis,
     int moving = 0;
     while (moving < fold.kept && fold.in_result[moving] != last_axis) ++moving;
     for (index i = to.part[0]; i < to.part[1]; ++i) {
-      if (moving < fold.kept) here[moving] = i;
-      to.results[i - to.part[0]] = fold_result(fold, here, slots);
+      to.results[i - to.part[0]] = fold_result(fold, detail::moved_to(here, moving, i), slots);
     }
   }
 }

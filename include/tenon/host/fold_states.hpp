@@ -48,20 +48,30 @@ TENON_INLINE void store_truths(State* states, index wanted, index count, const N
   for (index lane = 0; lane < wanted; ++lane) states[lane] = folded.template lane<State>(lane);
 }
 
+/// The sum of `value(0)` to `value(count - 1)`, called in this order, in chains that hide the latency of an addition.
+template <class Pack, class Value>
+TENON_INLINE Pack sum_in_chains(index count, const Value& value) {
+  Pack first{}, second{}, third{}, fourth{};
+  index i = 0;
+  for (; i + 4 <= count; i += 4)
+    first += value(i), second += value(i + 1), third += value(i + 2), fourth += value(i + 3);
+  for (; i < count; ++i) first += value(i);
+  return (first + second) + (third + fourth);
+}
+
 /// The moments of `count` rows, at most row_block: their mean, then the distances from it. What distances sum up to is
 /// what the mean lost in rounding, which corrects both.
 /// source    Chan, Golub, LeVeque 1983: Algorithms for computing the sample variance, the corrected two-pass algorithm
 template <class Pack, class Number, class NextPack>
 TENON_INLINE void store_moments(moments<Number>* states, index wanted, index count, const NextPack& next_pack) {
   Pack values[row_block];
-  Pack total = values[0] = next_pack();
-  for (index row = 1; row < count; ++row) total += values[row] = next_pack();
-  const Pack mean = total / static_cast<Number>(count);
-  Pack distance{}, rest{};
-  for (index row = 0; row < count; ++row) {
+  for (index row = 0; row < count; ++row) values[row] = next_pack();
+  const Pack mean = sum_in_chains<Pack>(count, [&](index row) { return values[row]; }) / static_cast<Number>(count);
+  Pack distance = sum_in_chains<Pack>(count, [&](index row) {
     const Pack step = values[row] - mean;
-    distance += step * step, rest += step;
-  }
+    return step * step;
+  });
+  const Pack rest = sum_in_chains<Pack>(count, [&](index row) { return values[row] - mean; });
   const Pack share = rest / static_cast<Number>(count), corrected = mean + share;
   distance -= rest * share;
   if constexpr (simd::is_number<Pack>) {

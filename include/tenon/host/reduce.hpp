@@ -203,7 +203,7 @@ TENON_INLINE void run_reduce_host(const Target& target, const E& node) {
   }
   constexpr int rank = E::shape_type::rank;
   auto extents = node.shape().to_array();
-  if constexpr (rank > 1) {
+  if (count_between(extents, 0, last_moving_axis(extents, rank)) > 1) {
     const auto program = node.template lower<0>(identity_map<rank>());
     extents = with_one_line(extents, target, program, lower_reductions(node, extents));
   }

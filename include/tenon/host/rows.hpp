@@ -63,13 +63,16 @@ void write_long_rows(Target target, array<index, Rank> extents, Program program,
   parallel_for(rows, grain, [&](index first, index last) {
     alignas(line_bytes) number record[record_size];
     row_slots<number, typename Folds::value_type...> slots{{}, record};
-    array<index, Rank> position{};
+    const auto start_of = [&](index row) {
+      array<index, Rank> position{};
+      set_position(position, extents, 0, RowAxis, row);
+      return position;
+    };
     for (index row = first; row < last; ++row) {
       if (row + 1 < last && parts == 1) {
-        set_position(position, extents, 0, RowAxis, row + 1);
-        prefetch_row(get<0>(originals).program.at(position), length);  // no hardware looks beyond a page
+        prefetch_row(get<0>(originals).program.at(start_of(row + 1)), length);  // no hardware looks beyond a page
       }
-      set_position(position, extents, 0, RowAxis, row);
+      auto position = start_of(row);
       fold_row_slots<Slot>(slots, folds, originals, position, first_equal, record);
       for (index part = 0; part < parts; ++part) {
         set_position(position, extents, RowAxis, Rank - 1, part);

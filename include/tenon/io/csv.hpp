@@ -35,59 +35,69 @@ struct csv_classes {
 
 namespace detail {
 
-/// A field: its text, and the line on which it begins.
+/// A field: where in the file its text lies, and the line on which it begins.
 struct csv_field {
-  std::string text;
+  std::size_t begin = 0, length = 0;
   index line = 1;
   bool is_quoted = false;
 };
 
-/// Splits text into records of fields.
+/// Splits text into records of fields. What is written in quotes moves within the text, so that quotes written twice
+/// stand there once.
 class csv_splitter {
  public:
-  csv_splitter(const std::filesystem::path& path, std::string_view text, const csv_options& options)
-      : path_(path), text_(text), options_(options) {
-    if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;  // the mark that some programs put before UTF-8
+  csv_splitter(const std::filesystem::path& path, char* text, std::size_t size, const csv_options& options)
+      : path_(path), text_(text), size_(size), options_(options) {
+    if (std::string_view(text, size).starts_with("\xef\xbb\xbf")) at_ = 3;  // the mark of some programs before UTF-8
   }
 
-  bool is_done() const { return at_ >= text_.size(); }
-  /// The next record; empty for an empty line.
-  std::vector<csv_field> next() {
-    std::vector<csv_field> record;
+  bool is_done() const { return at_ >= size_; }
+  /// Appends the fields of the next record and returns how many they are: none for an empty line.
+  std::size_t next(std::vector<csv_field>& fields) {
+    const std::size_t before = fields.size();
     while (true) {
-      record.push_back(is_at(options_.quote) ? quoted_field() : plain_field());
+      if (fields.size() == fields.capacity()) make_room(fields);
+      fields.push_back(is_at(options_.quote) ? quoted_field() : plain_field());
       if (!is_at(options_.separator)) break;
       ++at_;
     }
     end_line();
-    if (record.size() == 1 && record[0].text.empty() && !record[0].is_quoted) record.clear();
-    return record;
+    const bool is_empty = fields.size() == before + 1 && fields.back().length == 0 && !fields.back().is_quoted;
+    if (is_empty) fields.pop_back();
+    return fields.size() - before;
   }
 
  private:
-  bool is_at(char character) const { return at_ < text_.size() && text_[at_] == character; }
+  bool is_at(char character) const { return at_ < size_ && text_[at_] == character; }
+  bool is_behind_field() const { return is_done() || is_at(options_.separator) || is_at('\r') || is_at('\n'); }
+  /// For as many more fields as the rest of the text has, should it have as many a byte as the text before.
+  void make_room(std::vector<csv_field>& fields) const {
+    const double growth = 1.05 * static_cast<double>(size_) / static_cast<double>(at_ + 1);
+    if (fields.size() > 1000) fields.reserve(static_cast<std::size_t>(growth * static_cast<double>(fields.size())) + 1);
+  }
   csv_field plain_field() {
-    const auto end = std::min(text_.find_first_of(std::string{options_.separator, '\r', '\n'}, at_), text_.size());
-    csv_field field{std::string(text_.substr(at_, end - at_)), line_};
-    at_ = end;
-    return field;
+    const std::size_t begin = at_;
+    while (!is_behind_field()) ++at_;
+    return {begin, at_ - begin, line_};
   }
   /// A quote within it is written twice.
   csv_field quoted_field() {
-    csv_field field{{}, line_, true};
-    for (++at_; at_ < text_.size(); ++at_) {
+    csv_field field{at_, 0, line_, true};
+    for (++at_; at_ < size_; ++at_) {
       if (text_[at_] == options_.quote) {
         ++at_;
         if (!is_at(options_.quote)) return check_end(field), field;
       }
       if (text_[at_] == '\n') ++line_;
-      field.text += text_[at_];
+      text_[field.begin + field.length++] = text_[at_];
     }
     refuse("read_csv", path_, compose_text("line ", field.line, ": a quote is opened that nothing closes"));
   }
   void check_end(const csv_field& field) const {
-    if (at_ >= text_.size() || is_at(options_.separator) || is_at('\r') || is_at('\n')) return;
-    refuse("read_csv", path_, compose_text("line ", line_, ": text follows the closing quote of `", field.text, "`"));
+    if (is_behind_field()) return;
+    refuse("read_csv", path_,
+           compose_text("line ", line_, ": text follows the closing quote of `",
+                        std::string_view(text_ + field.begin, field.length), "`"));
   }
   void end_line() {
     if (is_at('\r')) ++at_;
@@ -96,9 +106,9 @@ class csv_splitter {
   }
 
   const std::filesystem::path& path_;
-  std::string_view text_;
+  char* text_;
+  std::size_t size_, at_ = 0;
   const csv_options& options_;
-  std::size_t at_ = 0;
   index line_ = 1;
 };
 
@@ -113,20 +123,20 @@ class csv_splitter {
 class csv_table {
  public:
   explicit csv_table(const std::filesystem::path& path, csv_options options = {})
-      : path_(path), options_(std::move(options)) {
-    const auto bytes = read_bytes("read_csv", path);
-    const auto zero = std::find(bytes.begin(), bytes.end(), std::uint8_t{0});
-    if (zero != bytes.end()) {
+      : path_(path), options_(std::move(options)), bytes_(read_bytes("read_csv", path)) {
+    const auto zero = std::find(bytes_.begin(), bytes_.end(), std::uint8_t{0});
+    if (zero != bytes_.end()) {
       refuse("read_csv", path,
-             compose_text("byte ", zero - bytes.begin(), " is 0, expected text of ASCII or UTF-8 (not UTF-16)"));
+             compose_text("byte ", zero - bytes_.begin(), " is 0, expected text of ASCII or UTF-8 (not UTF-16)"));
     }
-    within_memory("read_csv", path_, bytes.size(), [&] {
-      detail::csv_splitter records(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options_);
-      while (!records.is_done()) add(records.next());
+    for (const auto& each : options_.missing) longest_missing_ = std::max(longest_missing_, each.size());
+    within_memory("read_csv", path_, bytes_.size(), [&] {
+      detail::csv_splitter records(path_, reinterpret_cast<char*>(bytes_.data()), bytes_.size(), options_);
+      while (!records.is_done()) add(records.next(fields_));
     });
   }
 
-  index rows() const { return static_cast<index>(records_.size()); }
+  index rows() const { return names_.empty() ? 0 : static_cast<index>(fields_.size() / names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
 
   /// The columns of these names side by side.
@@ -158,7 +168,7 @@ class csv_table {
   std::vector<std::string> texts(const std::string& name) const {
     const std::size_t column = number_of(name);
     std::vector<std::string> result;
-    for (const auto& record : records_) result.push_back(record[column].text);
+    for_fields(column, [&](const auto& field) { result.emplace_back(text_of(field)); });
     return result;
   }
   /// The distinct texts of a column, numbered in the order of the alphabet. Spaces around a text that is not quoted do
@@ -166,37 +176,43 @@ class csv_table {
   csv_classes classes(const std::string& name) const {
     const std::size_t column = number_of(name);
     std::vector<std::string_view> distinct;
-    for (const auto& record : records_) {
-      if (!is_missing(record[column])) distinct.push_back(class_in(record[column]));
-    }
+    for_fields(column, [&](const auto& field) {
+      if (!is_missing(field)) distinct.push_back(class_in(field));
+    });
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     tensor<std::int64_t, rank<1>> labels({rows()});
     std::int64_t* label = labels.data();
-    for (const auto& record : records_) {
-      const auto found = std::lower_bound(distinct.begin(), distinct.end(), class_in(record[column]));
-      *label++ = is_missing(record[column]) ? -1 : found - distinct.begin();
-    }
+    for_fields(column, [&](const auto& field) {
+      const auto found = std::lower_bound(distinct.begin(), distinct.end(), class_in(field));
+      *label++ = is_missing(field) ? -1 : found - distinct.begin();
+    });
     return {std::move(labels), {distinct.begin(), distinct.end()}};
   }
 
  private:
-  using record_type = std::vector<detail::csv_field>;
-
-  void add(record_type record) {
-    if (record.empty()) return;
+  /// The last `count` fields are a record.
+  void add(std::size_t count) {
+    if (count == 0) return;
+    const auto* const record = fields_.data() + (fields_.size() - count);
     if (names_.empty()) {
-      for (std::size_t i = 0; i < record.size(); ++i) {
-        names_.push_back(options_.has_header ? record[i].text : std::to_string(i));
+      for (std::size_t i = 0; i < count; ++i) {
+        names_.push_back(options_.has_header ? std::string(text_of(record[i])) : std::to_string(i));
       }
-      if (options_.has_header) return;
+      if (options_.has_header) return fields_.clear();
     }
-    if (record.size() != names_.size()) {
+    if (count != names_.size()) {
       refuse("read_csv", path_,
-             compose_text("line ", record[0].line, ": ", record.size(), " fields, expected ", names_.size(),
+             compose_text("line ", record->line, ": ", count, " fields, expected ", names_.size(),
                           " as in the first line"));
     }
-    records_.push_back(std::move(record));
+  }
+  std::string_view text_of(const detail::csv_field& field) const {
+    return {reinterpret_cast<const char*>(bytes_.data()) + field.begin, field.length};
+  }
+  /// Calls `body` for the field that each record has in a column.
+  void for_fields(std::size_t column, const auto& body) const {
+    for (std::size_t at = column; at < fields_.size(); at += names_.size()) body(fields_[at]);
   }
   std::size_t number_of(const std::string& name) const {
     const auto found = std::find(names_.begin(), names_.end(), name);
@@ -213,7 +229,7 @@ class csv_table {
   }
   [[noreturn]] void refuse_field(const detail::csv_field& field, std::size_t column, const char* expected) const {
     refuse("read_csv", path_,
-           compose_text("line ", field.line, ", column ", column + 1, " (", names_[column], "): `", field.text,
+           compose_text("line ", field.line, ", column ", column + 1, " (", names_[column], "): `", text_of(field),
                         "`, expected ", expected));
   }
 
@@ -223,8 +239,8 @@ class csv_table {
     const std::uint64_t bytes = bytes_of_elements("read_csv", path_, extents, sizeof(T));
     auto result = within_memory("read_csv", path_, bytes, [&] { return tensor<T, rank<2>>(rank<2>(extents)); });
     T* to = result.data();
-    for (const auto& record : records_) {
-      for (const std::size_t column : numbers) *to++ = number_in<T>(record[column], column);
+    for (std::size_t record = 0; record < fields_.size(); record += names_.size()) {
+      for (const std::size_t column : numbers) *to++ = number_in<T>(fields_[record + column], column);
     }
     return result;
   }
@@ -235,16 +251,17 @@ class csv_table {
   }
   bool is_missing(const detail::csv_field& field) const {
     const auto& missing = options_.missing;
-    return std::find(missing.begin(), missing.end(), without_spaces(field.text)) != missing.end();
+    const std::string_view text = without_spaces(text_of(field));
+    return text.size() <= longest_missing_ && std::find(missing.begin(), missing.end(), text) != missing.end();
   }
-  static std::string_view class_in(const detail::csv_field& field) {
-    return field.is_quoted ? std::string_view(field.text) : without_spaces(field.text);
+  std::string_view class_in(const detail::csv_field& field) const {
+    return field.is_quoted ? text_of(field) : without_spaces(text_of(field));
   }
   template <dtype T>
   T number_in(const detail::csv_field& field, std::size_t column) const {
     using whole = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>;
     using number = std::conditional_t<is_floating<T>, double, whole>;
-    std::string_view text = without_spaces(field.text);
+    std::string_view text = without_spaces(text_of(field));
     if (is_missing(field)) {
       if constexpr (is_floating<T>) return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
       else refuse_field(field, column, "a whole number; read floats where values are missing");
@@ -285,8 +302,10 @@ class csv_table {
 
   std::filesystem::path path_;
   csv_options options_;
+  std::vector<std::uint8_t> bytes_;  // of the file; fields say where they lie
+  std::size_t longest_missing_ = 0;
   std::vector<std::string> names_;
-  std::vector<record_type> records_;
+  std::vector<detail::csv_field> fields_;  // record by record
 };
 
 }  // namespace tenon::io

@@ -242,7 +242,7 @@ decltype(auto) beside(Tensor& own) {
       if (own.data() == nullptr) own = Tensor(own.shape());
     }
     if constexpr (tenon::detail::is_view<std::remove_const_t<Tensor>>) return tenon::detail::with_dynamic_extents(own);
-    else return tenon::detail::with_dynamic_extents(own.view());
+    else return view(tenon::detail::with_dynamic_extents(own.view()));
   } else {
     return (own);
   }

@@ -57,10 +57,15 @@ strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destinat
   return {destination.data(), destination.strides()};
 }
 
-/// Elements whose extents are known at run time, as functions for all shapes take them.
+/// Elements whose extents are known at run time, as functions for all shapes take them: the same where they are.
 template <class T, class Shape, class Space>
-view<T, rank<Shape::rank>, Space> with_dynamic_extents(const view<T, Shape, Space>& elements) {
-  return {elements.data(), rank<Shape::rank>(elements.shape().to_array()), elements.strides()};
+decltype(auto) with_dynamic_extents(const view<T, Shape, Space>& elements) {
+  if constexpr (std::is_same_v<Shape, rank<Shape::rank>>) {
+    return (elements);
+  } else {
+    return view<T, rank<Shape::rank>, Space>(elements.data(), rank<Shape::rank>(elements.shape().to_array()),
+                                             elements.strides());
+  }
 }
 
 /// Elements under the axes of a node of higher rank, whose extra axes have extent 1 by type.
