@@ -9,6 +9,7 @@
 #include <tenon/linalg/shapes.hpp>  // first, so that its assertions are told from here
 
 #include <tenon/expressions.hpp>
+#include <tenon/linalg/expm.hpp>
 #include <tenon/linalg/gradients.hpp>
 #include <tenon/linalg/least_squares.hpp>
 #include <tenon/linalg/solve.hpp>

@@ -30,6 +30,7 @@
 #include <tenon/tenon.hpp>
 #include <tenon/train/adagrad.hpp>
 #include <tenon/train/adam.hpp>
+#include <tenon/train/adamax.hpp>
 #include <tenon/train/average.hpp>
 #include <tenon/train/checkpoint.hpp>
 #include <tenon/train/clip_grad_norm.hpp>
@@ -41,10 +42,12 @@
 #include <tenon/train/loss_plot.hpp>
 #include <tenon/train/loss_scaler.hpp>
 #include <tenon/train/lr_find.hpp>
+#include <tenon/train/nadam.hpp>
 #include <tenon/train/nan_watch.hpp>
 #include <tenon/train/plateau.hpp>
 #include <tenon/train/position.hpp>
 #include <tenon/train/progress.hpp>
+#include <tenon/train/radam.hpp>
 #include <tenon/train/rmsprop.hpp>
 #include <tenon/train/schedule.hpp>
 #include <tenon/train/sgd.hpp>

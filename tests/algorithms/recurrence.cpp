@@ -1,4 +1,4 @@
-// tests/algorithms/recurrence.cpp: linear recurrences and filters along every axis, and their gradients.
+// tests/algorithms/recurrence.cpp: linear recurrences along every axis, and their gradients.
 // Lines are computed by definition, one element at a time, in double.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/recurrence.hpp>
@@ -34,23 +34,6 @@ decimals recurred(const decimals& a, const decimals& x, const tenon::array<tenon
   return result;
 }
 
-/// y[t] = (sum of b[k] x[t - k] - sum of a[k] y[t - k]) / a[0]
-template <int Rank>
-decimals filtered(const decimals& b, const decimals& a, const decimals& x,
-                  const tenon::array<tenon::index, Rank>& extents, int along, bool reverse) {
-  decimals y(x.size());
-  for (auto line : tenon_test::lines_of(extents, along)) {
-    if (reverse) line = tenon_test::line(line.rbegin(), line.rend());
-    for (std::size_t t = 0; t < line.size(); ++t) {
-      double sum = 0;
-      for (std::size_t k = 0; k < b.size() && k <= t; ++k) sum += b[k] * x[line[t - k]];
-      for (std::size_t k = 1; k < a.size() && k <= t; ++k) sum -= a[k] * y[line[t - k]];
-      y[line[t]] = sum / a[0];
-    }
-  }
-  return y;
-}
-
 template <int Axis, class Operand>
 void check_recurrences(const Operand& x) {
   const auto extents = x.shape().to_array();
@@ -64,16 +47,12 @@ void check_recurrences(const Operand& x) {
                      recurred(numbers_of(a), values, extents, along, reverse), 1e-6) == "");
     CHECK(difference(numbers_of(tenon::linear_recurrence(-0.5, x, axis<Axis>, options)),
                      recurred(decimals(values.size(), -0.5), values, extents, along, reverse), 1e-6) == "");
-    CHECK(difference(numbers_of(tenon::lfilter({1, 2, 3}, {2, 0.5}, x, axis<Axis>, options)),
-                     filtered({1, 2, 3}, {2, 0.5}, values, extents, along, reverse), 1e-6) == "");
-    CHECK(difference(numbers_of(tenon::lfilter({0.5}, {-1, 0.5, 0.25, 0.1}, x, axis<Axis>, options)),
-                     filtered({0.5}, {-1, 0.5, 0.25, 0.1}, values, extents, along, reverse), 1e-5) == "");
   }
 }
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("recurrences and filters along every axis of operands of every kind", "[recurrence]",
+TEMPLATE_LIST_TEST_CASE("recurrences along every axis of operands of every kind", "[recurrence]",
                         tenon_test::algorithm_spaces) {
   for (const auto& extents : tenon_test::line_shapes) {
     tenon_test::for_each_operand<float, TestType>(extents, [](const auto& x) {
@@ -108,8 +87,6 @@ TEMPLATE_LIST_TEST_CASE("a recurrence within a statement, into its own operand",
   CHECK(numbers_of(x) == decimals{2, 5, 8.5, 12.25});
   x = tenon::linear_recurrence(1, x, axis<0>);
   CHECK(numbers_of(x) == decimals{2, 7, 15.5, 27.75});
-  x = tenon::lfilter({1, 1}, {1}, x, axis<0>);
-  CHECK(numbers_of(x) == decimals{2, 9, 22.5, 43.25});
 }
 
 TEMPLATE_LIST_TEST_CASE("the first decay is not read, and NaN stays from where it stands", "[recurrence]",
@@ -118,7 +95,6 @@ TEMPLATE_LIST_TEST_CASE("the first decay is not read, and NaN stays from where i
   const auto a = tenon_test::tensor_of<TestType, double>(rank<1>(4), {nan, 2, 2, 2});
   const auto x = tenon_test::tensor_of<TestType, double>(rank<1>(4), {1, 1, nan, 1});
   CHECK(difference(numbers_of(tenon::linear_recurrence(a, x, axis<0>)), {1, 3, nan, nan}) == "");
-  CHECK(difference(numbers_of(tenon::lfilter({1}, {1, -2}, x, axis<0>)), {1, 3, nan, nan}) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("recurrences of integers are of float, of short floats as exact as of double", "[recurrence]",
@@ -132,12 +108,10 @@ TEMPLATE_LIST_TEST_CASE("recurrences of integers are of float, of short floats a
         static_cast<double>(static_cast<float>(static_cast<tenon::half>(float((1 - std::pow(0.999, 2000)) / 0.001)))));
 }
 
-TEST_CASE("recurrences and filters are the same on any number of threads", "[recurrence]") {
+TEST_CASE("recurrences are the same on any number of threads", "[recurrence]") {
   const auto x = tenon_test::made_tensor<float>(rank<2>(300, 301), [](tenon::index i) { return std::sin(i); });
   CHECK(tenon_test::is_same_on_any_threads(
       [&] { return tenon_test::elements_of(tenon::linear_recurrence(0.9f, x, axis<0>)); }));
-  CHECK(tenon_test::is_same_on_any_threads(
-      [&] { return tenon_test::elements_of(tenon::lfilter({1, 0.5}, {1, 0, 0.5}, x, axis<1>)); }));
 }
 
 TEST_CASE("recurrences have the gradients of both operands", "[recurrence]") {
@@ -156,20 +130,15 @@ TEST_CASE("recurrences have the gradients of both operands", "[recurrence]") {
     check(rows, a, x), check(columns, a, x), check(rows, weights, x), check(columns, weights, x);
     check(rows, one, x), check(columns, x, weights);
     check([&](const auto& v) { return rows(0.5, v); }, x);
-    check([&](const auto& v) { return tenon::lfilter({1, 2, 0.5}, {2, 0.3}, v, axis<0>, options); }, x);
     CHECK(tenon_test::second_difference([&](const auto& v) { return tenon::square(rows(tenon::sin(v), v)); }, x,
                                         1e-5) == "");
   }
 }
 
-TEST_CASE("misuse of recurrences and filters is refused", "[recurrence]") {
+TEST_CASE("misuse of recurrences is refused", "[recurrence]") {
   using tenon_test::text_of;
   const auto x = tenon_test::drawn(rank<2>(4, 6), 1), a = tenon_test::drawn(rank<2>(4, 5), 2);
   CHECK(text_of<tenon::shape_error>([&] { tenon::linear_recurrence(a, x, axis<0>); }) ==
         "linear_recurrence: axis 1: extents 5 and 6 differ, expected equal or one of them 1 (operands [4, 5] and [4, "
         "6])");
-  CHECK(text_of<tenon::error>([&] { tenon::lfilter({1}, {0, 1}, x, axis<0>); }) ==
-        "lfilter: denominator: first number 0, expected finite and not 0");
-  CHECK(text_of<tenon::error>([&] { tenon::lfilter({1}, {tenon_test::nan_value}, x, axis<0>); }) ==
-        "lfilter: denominator: first number nan, expected finite and not 0");
 }

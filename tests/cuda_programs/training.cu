@@ -77,6 +77,9 @@ void check_training(expectations& expect) {
   tn::train::rmsprop<space> rmsprop({.lr = 0.01});
   tn::train::lamb<space> lamb({.lr = 0.01});
   tn::train::lion<space> lion({.lr = 0.001});
+  tn::train::nadam<space> nadam({.lr = 0.01});
+  tn::train::radam<space> radam({.lr = 0.01});
+  tn::train::adamax<space> adamax({.lr = 0.01});
   tn::train::average<space> average({.decay = 0.9});
   tn::train::loss_scaler<space> scaler;
   sgd.clipping().max_norm = 1;
@@ -89,7 +92,7 @@ void check_training(expectations& expect) {
       pass.backward(inputs.view(), nn::cross_entropy_gradient(logits, wanted));
       sgd.schedule(tn::train::cosine_annealing_lr{.t_max = 12}, epoch);
       sgd.step(net), adam.step(net), adamw.step(net), adagrad.step(net), adadelta.step(net);
-      rmsprop.step(net), lamb.step(net), lion.step(net);
+      rmsprop.step(net), lamb.step(net), lion.step(net), nadam.step(net), radam.step(net), adamax.step(net);
       average.update(net);
       const auto moved = pass.forward(inputs.view());
       pass.backward(inputs.view(), nn::cross_entropy_gradient(moved, wanted) * scaler.scale());

@@ -97,6 +97,9 @@ TEST_CASE("steps without memory have not begun", "[optimizers]") {
   CHECK(optimizer_holds("rmsprop", train::rmsprop<>({.momentum = 0.5, .centered = true})));
   CHECK(optimizer_holds("lion", train::lion<>()));
   CHECK(optimizer_holds("lamb", train::lamb<>()));
+  CHECK(optimizer_holds("nadam", train::nadam<>()));
+  CHECK(optimizer_holds("radam", train::radam<>({.betas = {{0.9, 0.95}}})));
+  CHECK(optimizer_holds("adamax", train::adamax<>()));
   CHECK(optimizer_holds<tenon::half>("adam with values of its own", train::adam<host, float, tenon::half>()));
 }
 

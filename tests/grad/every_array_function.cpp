@@ -1,6 +1,7 @@
 // tests/grad/every_array_function.cpp: the gradient of every function that moves, folds or multiplies elements.
 // One row each, against central differences in double; tests of their headers have what is special about them.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/algorithms/filter.hpp>
 #include <tenon/algorithms/interp.hpp>
 #include <tenon/algorithms/recurrence.hpp>
 #include <tenon/expr/covariance.hpp>
@@ -113,6 +114,12 @@ TEST_CASE("gradients of reductions and scans", "[every_array_function]") {
       {"cummax", view_difference([](const auto& x) { return tenon::cummax(x, axis<1>); })},
       {"cummin", view_difference([](const auto& x) { return tenon::cummin(x, axis<1>); })},
       {"linear_recurrence", view_difference([](const auto& x) { return tenon::linear_recurrence(x, x + 1, axis<0>); })},
+      {"sosfilt", view_difference([](const auto& x) { return tenon::sosfilt({{1, 2, 1, 1, 0.5, 0.1}}, x, last); })},
+      {"filtfilt",
+       view_difference([](const auto& x) { return tenon::filtfilt({1, 2}, {1, 0.5}, x, last, {.padlen = 1}); })},
+      {"sosfiltfilt", view_difference([](const auto& x) {
+         return tenon::sosfiltfilt({{1, 2, 1, 1, 0.5, 0.1}}, x, last, {.padlen = 1});
+       })},
       {"lfilter", view_difference([](const auto& x) { return tenon::lfilter({1, 2}, {1, 0.5}, x, last); })},
   });
 }

@@ -6,12 +6,15 @@
 #include <tenon/nn/sequential.hpp>
 #include <tenon/train/adagrad.hpp>
 #include <tenon/train/adam.hpp>
+#include <tenon/train/adamax.hpp>
 #include <tenon/train/average.hpp>
 #include <tenon/train/checkpoint.hpp>
 #include <tenon/train/early_stopping.hpp>
 #include <tenon/train/lamb.hpp>
 #include <tenon/train/lion.hpp>
+#include <tenon/train/nadam.hpp>
 #include <tenon/train/plateau.hpp>
+#include <tenon/train/radam.hpp>
 #include <tenon/train/rmsprop.hpp>
 #include <tenon/train/sgd.hpp>
 
@@ -104,11 +107,12 @@ TEST_CASE("an optimizer refuses the file of another one that keeps the same", "[
 }
 
 TEST_CASE("every optimizer has a name of its own", "[checkpoint_misfits]") {
-  const std::set<std::string> names{train::adagrad_options::name, train::adadelta_options::name,
-                                    train::adam_options::name,    train::adamw_options::name,
-                                    train::lamb_options::name,    train::lion_options::name,
-                                    train::rmsprop_options::name, train::sgd_options::name};
-  CHECK(names.size() == 8);
+  const std::set<std::string> names{
+      train::adagrad_options::name, train::adadelta_options::name, train::adam_options::name,
+      train::adamw_options::name,   train::lamb_options::name,     train::lion_options::name,
+      train::rmsprop_options::name, train::sgd_options::name,      train::nadam_options::name,
+      train::radam_options::name,   train::adamax_options::name};
+  CHECK(names.size() == 11);
 }
 
 TEST_CASE("a name in a file that is no name is refused", "[checkpoint_misfits]") {

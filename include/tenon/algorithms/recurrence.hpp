@@ -1,5 +1,5 @@
 // tenon/algorithms/recurrence.hpp: what is left of a line's results so far decays, and each element is added to it.
-// Moving averages, filters and volatilities are such recurrences; their gradients are recurrences from the other end.
+// Moving averages and volatilities are such recurrences; their gradients are recurrences from the other end.
 // Floor 5: may include base, core, expr, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace tenon {
 
-/// Options of linear_recurrence and lfilter: `linear_recurrence(0.9f, x, axis<0>, {.reverse = true})`
+/// Options of linear_recurrence and of filters: `linear_recurrence(0.9f, x, axis<0>, {.reverse = true})`
 struct recurrence_options {
   bool reverse = false;  ///< from the last element to the first
 
@@ -39,32 +39,6 @@ struct recurrence_step {
         states[line] = place == 0 ? term : decay.template get<double>(place, line) * states[line] + term;
       }
       for (index line = 0; line < count; ++line) target.put(place, line, states[line]);
-    }
-  }
-};
-
-/// A filter of `Order` states in its transposed direct form II, in double.
-template <int Order>
-struct filter_step {
-  using state = double;
-  static constexpr index work_along = 0;
-  array<double, Order + 1> numerator, denominator;
-
-  bool operator==(const filter_step&) const = default;
-
-  template <int Width, class Source, class Target>
-  TENON_HOST_DEVICE TENON_INLINE void walk(index count, index length, double*, Source source, Target target) const {
-    double states[Order + 1][Width] = {}, results[Width];
-    for (index place = 0; place < length; ++place) {
-      for (index line = 0; line < count; ++line) {
-        const double term = source.template get<double>(place, line);
-        const double result = numerator[0] * term + states[0][line];
-        for (int k = 0; k < Order; ++k) {
-          states[k][line] = states[k + 1][line] + (numerator[k + 1] * term - denominator[k + 1] * result);
-        }
-        results[line] = result;
-      }
-      for (index line = 0; line < count; ++line) target.put(place, line, results[line]);
     }
   }
 };
@@ -104,22 +78,6 @@ struct recurrence_algorithm {
     const auto terms = detail::operand_in<space>(name, operand);
     walk_side_by_side<space>(detail::recurrence_step{}, target.shape().to_array(), Axis, options.reverse,
                              factors.view(), terms.view(), target);
-  }
-};
-
-/// A filter within an expression.
-template <int Axis, int Order>
-struct filter_algorithm {
-  static constexpr const char* name = "lfilter";
-  detail::filter_step<Order> filter;
-  recurrence_options options;
-
-  bool operator==(const filter_algorithm&) const = default;
-  template <class Target, class Operand>
-  void operator()(const Target& target, const Operand& operand) const {
-    using space = typename Target::space;
-    const auto terms = detail::operand_in<space>(name, operand);
-    walk_side_by_side<space>(filter, target.shape().to_array(), Axis, options.reverse, terms.view(), target);
   }
 };
 
@@ -168,41 +126,6 @@ auto operand_gradient(const own_pass<recurrence_algorithm<Axis>, T, Shape, Decay
     const auto place = index_grid<index>(node.shape(), axis<Axis>);
     return where(place == first, 0, of_terms * roll(node, step, axis<Axis>));
   }
-}
-
-/// A rational digital filter along an axis, as scipy.signal.lfilter: `numerator` are the weights of this element and
-/// those before it, `denominator` those of this result and the ones before it. Lines begin at rest. Filters of
-/// second-order sections are one call inside the other.
-/// extents   the operand's
-/// types     floating, of integers float; all are computed in double, each result rounded once
-/// throws    error where the first number of the denominator is 0 or not finite
-/// cost      one pass; lines are shared among threads, a single line is one thread's work
-/// gradient  of the operand: the filter from the other end
-/// example   y = lfilter({0.2, 0.2}, {1, -0.6}, x, axis<-1>);
-template <std::size_t Weights, std::size_t Feedbacks, tensor_operand Operand, int Axis>
-auto lfilter(const double (&numerator)[Weights], const double (&denominator)[Feedbacks], Operand&& x,
-             axis_list<Axis> axes, recurrence_options options = {}) {
-  constexpr int order = static_cast<int>(Weights > Feedbacks ? Weights : Feedbacks) - 1;
-  using node = node_of<Operand>;
-  using algorithm = filter_algorithm<only_axis<node::shape_type::rank>(axes), order>;
-  detail::must_be_real<node>();
-  algorithm filter{{}, options};
-  const double scale = denominator[0];
-  if (!(std::fabs(scale) > 0 && std::fabs(scale) <= std::numeric_limits<double>::max())) {
-    throw error(compose_text("lfilter: denominator: first number ", scale, ", expected finite and not 0"));
-  }
-  for (std::size_t k = 0; k < Weights; ++k) filter.filter.numerator[static_cast<index>(k)] = numerator[k] / scale;
-  for (std::size_t k = 0; k < Feedbacks; ++k) filter.filter.denominator[static_cast<index>(k)] = denominator[k] / scale;
-  return make_own_pass<floating_result::element<node>>(filter, x.shape(), std::forward<Operand>(x));
-}
-
-/// The gradient of the operand of a filter, from the result's.
-template <int, int Axis, int Order, class T, class Shape, class Operand, class Gradient>
-auto operand_gradient(const own_pass<filter_algorithm<Axis, Order>, T, Shape, Operand>& node,
-                      const Gradient& gradient) {
-  filter_algorithm<Axis, Order> other = node.options;
-  other.options.reverse = !other.options.reverse;
-  return make_own_pass<floating_result::element<node_of<Gradient>>>(other, node.shape(), gradient);
 }
 
 }  // namespace tenon
