@@ -118,7 +118,7 @@ struct expm_algorithm {
   static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
   template <class Target, class Operand>
   TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
-    return detail::run_small_square<detail::expm_pass, 2>(what, target, operand);
+    return detail::run_small_square<detail::expm_pass, 2>(target, operand);
   }
 };
 
