@@ -41,8 +41,8 @@ struct read_apart {
 
 inline constexpr index few_beside = 8;  // results that are folded side by side where their own values lie apart
 
-/// As how many results with `count` values of several sources each are better folded one by one: packs of so few side by
-/// side are nearly empty, and what lies across is copied for them.
+/// The most neighbours, of `count` values of several operands each, that are better folded one by one: side by side,
+/// packs of so few are nearly empty, and what lies across is copied for them.
 constexpr index most_alone(index count) {
   const index few = count < 24 ? 3 : count / 8;
   return count < few ? count : few;

@@ -102,8 +102,8 @@ class column_copies {
   static constexpr index most_elements = 2048;
   static constexpr int most_sources = 4;
 
-  /// The place that holds `rows`, or else a first one to copy them to; null where all are in use. `in_use` has a bit for
-  /// each place that may not be written.
+  /// The place that holds `rows`, or else a first one to copy them to; null where all are in use. `in_use` has a bit
+  /// for each place that may not be written.
   std::byte* find(const copied_rows& rows, unsigned& in_use, bool& is_new) {
     int place = 0;
     while (place < count_ && !(made_[place] == rows)) ++place;
