@@ -84,6 +84,96 @@ TEST_CASE("few results side by side are folded so where the values of each lie a
   CHECK(tenon::detail::folds_along_kept<0>(columns, rank<1>(20).to_array()));
 }
 
+namespace {
+
+/// Whether squared distances, greatest products and mean values of `points` and `centres`, all of whose values are
+/// whole, are those of loops, on any number of threads. Products are of points with centres of their own.
+template <class Points, class Centres>
+bool has_pairs_right(const Points& points, const Centres& centres) {
+  using tenon::new_axis;
+  const tenon::index rows = points.extent(0), count = centres.extent(0), length = points.extent(1);
+  const auto own = tenon::evaluated_tensor(new_axis<1>(points) + new_axis<0>(centres));
+  std::vector<double> squares, greatest, means;
+  for (tenon::index i = 0; i < rows; ++i) {
+    for (tenon::index k = 0; k < count; ++k) {
+      double square = 0, most = -std::numeric_limits<double>::infinity(), mean = 0;
+      for (tenon::index j = 0; j < length; ++j) {
+        const auto p = static_cast<double>(points(i, j)), q = static_cast<double>(centres(k, j));
+        square += (p - q) * (p - q), mean += p + 2 * q;
+        most = (p + q) * q > most ? (p + q) * q : most;
+      }
+      squares.push_back(square), greatest.push_back(most), means.push_back(mean / static_cast<double>(length));
+    }
+  }
+  const auto distances = [&] {
+    return numbers_of(tenon::sum(tenon::square(new_axis<1>(points) - new_axis<0>(centres)), tenon::drop<-1>));
+  };
+  const auto most = numbers_of(tenon::max(own * new_axis<0>(centres), tenon::drop<-1>));
+  const auto means_found = numbers_of(tenon::mean(own + new_axis<0>(centres), tenon::drop<-1>));
+  return distances() == squares && most == greatest && difference(means_found, means, 1e-5) == "" &&
+         tenon_test::is_same_on_any_threads(distances);
+}
+
+template <class T>
+auto whole_numbers(tenon::index rows, tenon::index columns, tenon::index step) {
+  auto result = tenon::tensor<T, rank<2>>({rows, columns});
+  for (tenon::index i = 0; i < result.size(); ++i) result.data()[i] = static_cast<T>(i * step % 23 - 11);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("pairs of points of any number of values, side by side and with steps", "[reduce]") {
+  for (const tenon::index length : {1, 2, 3, 8, 23, 24, 32, 33}) {
+    for (const tenon::index count : {1, 3, 4, 5, 16, 17, 300}) {
+      const tenon::index rows = count == 300 ? 3 : 37;
+      const auto points = whole_numbers<float>(rows, length, 7), centres = whole_numbers<float>(count, length, 5);
+      CAPTURE(length, count);
+      CHECK(has_pairs_right(points, centres));
+      CHECK(has_pairs_right(whole_numbers<double>(rows, length, 7), whole_numbers<double>(count, length, 5)));
+      const auto wide = whole_numbers<float>(2 * count, length + 3, 9);
+      const auto some = tenon::slice(wide, tenon::range(0, 2 * count, 2), tenon::range(2, length + 2));
+      CHECK(has_pairs_right(points, tenon::evaluated_tensor(some)));
+      const auto found =
+          numbers_of(tenon::sum(tenon::square(tenon::new_axis<1>(points) - tenon::new_axis<0>(some)), tenon::drop<-1>));
+      const auto copied = tenon::evaluated_tensor(some);
+      CHECK(found == numbers_of(tenon::sum(tenon::square(tenon::new_axis<1>(points) - tenon::new_axis<0>(copied)),
+                                           tenon::drop<-1>)));
+    }
+  }
+}
+
+TEST_CASE("pairs without points, without values and with NaN", "[reduce]") {
+  const auto distances = [](const auto& points, const auto& centres) {
+    return numbers_of(
+        tenon::sum(tenon::square(tenon::new_axis<1>(points) - tenon::new_axis<0>(centres)), tenon::drop<-1>));
+  };
+  const auto points = whole_numbers<float>(5, 3, 7);
+  CHECK(distances(points, whole_numbers<float>(0, 3, 5)).empty());
+  CHECK(distances(whole_numbers<float>(0, 3, 5), points).empty());
+  CHECK(distances(whole_numbers<float>(2, 0, 5), whole_numbers<float>(4, 0, 5)) == std::vector<double>(8, 0.0));
+  auto centres = whole_numbers<float>(19, 3, 5);
+  centres(18, 1) = std::numeric_limits<float>::quiet_NaN();
+  const auto found = distances(points, centres);
+  tenon::index wrong = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) wrong += std::isnan(found[i]) != (i % 19 == 18);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("short rows that some operand repeats are folded side by side unless neighbours are few", "[reduce]") {
+  const auto along_kept = [](tenon::index count, tenon::index length) {
+    const auto points = whole_numbers<float>(37, length, 7), centres = whole_numbers<float>(count, length, 5);
+    const auto sums =
+        tenon::sum(tenon::square(tenon::new_axis<1>(points) - tenon::new_axis<0>(centres)), tenon::drop<-1>);
+    return tenon::detail::folds_along_kept<0>(sums, sums.shape().to_array());
+  };
+  CHECK(along_kept(4, 23));
+  CHECK(along_kept(5, 32));
+  CHECK(!along_kept(3, 8));
+  CHECK(!along_kept(4, 32));
+  CHECK(!along_kept(16, 33));
+}
+
 TEST_CASE("wherever columns are cut for threads, their sums are the same", "[reduce]") {
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(300, 1003), 3, -1.0f, 1.0f));
   CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::sum(x, axis<0>)); }));

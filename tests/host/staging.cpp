@@ -58,7 +58,8 @@ TEST_CASE("short rows of neighbouring results are copied across, once for each p
   using columns = tenon::detail::staged_columns<3>;
   std::vector<double> memory(4 * 100 * 5);
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<double>(i);
-  columns staged({{2, 0, 0}}, 5, {{30, 77}});
+  tenon::detail::column_copies copies;
+  columns staged(copies, {{2, 0, 0}}, 5, {{30, 77}});
   const double *data = memory.data(), *again = memory.data();
   tenon::array<tenon::index, 3> stride{{500, 1, 5}}, other = stride;
   staged(stride, data);
@@ -77,7 +78,8 @@ TEST_CASE("short rows of neighbouring results are copied across, once for each p
 TEST_CASE("results that lie side by side, repeat or find no room stay where they are", "[staging]") {
   using columns = tenon::detail::staged_columns<2>;
   std::vector<float> memory(3000);
-  columns staged({{0, 0}}, 3, {{0, 20}});
+  tenon::detail::column_copies copies;
+  columns staged(copies, {{0, 0}}, 3, {{0, 20}});
   for (const tenon::array<tenon::index, 2> kept :
        {tenon::array<tenon::index, 2>{{20, 1}}, {{1, 0}}, {{0, 3}}, {{2, 6}}}) {
     const float* data = memory.data();
@@ -90,10 +92,49 @@ TEST_CASE("results that lie side by side, repeat or find no room stay where they
     const float* data = memory.data() + source;
     tenon::array<tenon::index, 2> stride{{1, 3}};
     staged(stride, data);
-    CHECK(stride[1] == (source < columns::most_sources ? 1 : 3));
+    CHECK(stride[1] == (source < tenon::detail::column_copies::most_sources ? 1 : 3));
   }
   for (const tenon::index rows : {0, 1, 5, 32}) {
-    CHECK(columns::columns_at_once(rows) * rows <= columns::most_elements);
+    CHECK(columns::columns_at_once(rows) * rows <= tenon::detail::column_copies::most_elements);
     CHECK(columns::columns_at_once(rows) >= 16);
   }
+}
+
+TEST_CASE("short rows that repeat over positions are copied once, others in their places", "[staging]") {
+  using columns = tenon::detail::staged_columns<3>;
+  std::vector<float> memory(3000);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i);
+  tenon::detail::column_copies copies;
+  const float* kept = nullptr;
+  bool right = true;
+  for (tenon::index position = 0; position < 9; ++position) {
+    columns staged(copies, {{position, 0, 0}}, 3, {{0, 20}});
+    tenon::array<tenon::index, 3> repeating{{0, 1, 3}}, moving{{60, 1, 3}}, other{{60, 1, 4}};
+    const float *same = memory.data(), *own = memory.data() + 60, *last = memory.data() + 60;
+    staged(moving, own);
+    staged(repeating, same);
+    staged(other, last);
+    if (position == 0) kept = same;
+    right = right && same == kept;
+    for (tenon::index k = 0; k < 3; ++k) {
+      const auto value = [&](const float* data, const tenon::array<tenon::index, 3>& stride) {
+        return data[position * stride[0] + k * stride[1] + 19 * stride[2]];
+      };
+      const auto begin = static_cast<float>(60 + 60 * position + k);
+      right = right && value(same, repeating) == static_cast<float>(57 + k);
+      right = right && value(own, moving) == begin + 57 && value(last, other) == begin + 76;
+    }
+  }
+  CHECK(right);
+  columns again(copies, {{0, 0, 0}}, 4, {{0, 20}});  // more values of each row are another copy
+  tenon::array<tenon::index, 3> stride{{0, 1, 4}};
+  const float* data = memory.data();
+  again(stride, data);
+  CHECK(data[3 * stride[1]] == 3);
+  const std::vector<double> numbers(100, 5.0);
+  columns wider(copies, {{0, 0, 0}}, 4, {{0, 20}});
+  tenon::array<tenon::index, 3> step{{0, 1, 4}};
+  const double* of_numbers = numbers.data();
+  wider(step, of_numbers);
+  CHECK(of_numbers[19] == 5.0);
 }

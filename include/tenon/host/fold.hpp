@@ -115,6 +115,49 @@ bool has_short_rows(const Fold& fold, const array<index, Fold::rank>& here) {
          fold.count <= staged_columns<Fold::rank>::most_rows && !fold.program.at(here).is_adjacent();
 }
 
+/// Whether few rows of neighbouring results are folded in registers. Rows of one source are a long line for the most
+/// part, which fold_rows serves.
+template <class Fold>
+inline constexpr bool folds_few_rows = [] {
+  using cursor = decltype(std::declval<const Fold&>().program.at(array<index, Fold::rank>{}));
+  return source_count<decltype(Fold::program)> > 1 &&
+         folds_in_lanes<typename Fold::monoid, typename Fold::state, cursor>;
+}();
+
+/// The states of the results `part` of all rows, at least one, as by fold_rows: each pack of results stays in a
+/// register. Returns where packs end, the last one in part where the machine can.
+template <class Fold, class Slots>
+index fold_few_rows(const Fold& fold, array<index, Fold::rank> here, const array<index, 2>& part,
+                    typename Fold::state* states, const Slots& slots) {
+  using monoid = typename Fold::monoid;
+  using state = typename Fold::state;
+  using cursor = decltype(fold.program.at(here));
+  constexpr int width = simd::width_for(cursor::widest);
+  const auto fold_pack = [&](index i, auto access) {
+    const auto pack_of = [&](index row) {
+      here[Fold::rank - 2] = row;
+      return fold.program.at(here).template pack<width>(i, access, slots);
+    };
+    auto lanes = simd::broadcast<state, width>(monoid::template identity<state>());
+    for (index row = 0; row < fold.count; row += 4) {
+      auto four = pack_of(row);
+      for (index next = row + 1; next < fold.count && next < row + 4; ++next) {
+        four = monoid::combine(four, pack_of(next));
+      }
+      lanes = monoid::combine(lanes, four);
+    }
+    simd::store<width>(states + (i - part[0]), lanes);
+  };
+  here[Fold::rank - 1] = 0;
+  index i = part[0];
+  for (; i + width <= part[1]; i += width) fold_pack(i, whole_access<reading::strided>{});
+  if constexpr (simd::has_partial_packs && takes_partial<cursor> && width > 1) {
+    if (i < part[1]) fold_pack(i, partial_access<reading::strided>{part[1] - i});
+    return part[1];
+  }
+  return i;
+}
+
 /// The results of a part whose rows are short: what lies across is copied for some results at a time.
 template <class Fold, class Slots>
 void fold_short_rows(const Fold& fold, const array<index, Fold::rank>& here,
@@ -125,10 +168,16 @@ void fold_short_rows(const Fold& fold, const array<index, Fold::rank>& here,
   const index size = columns::columns_at_once(fold.count);
   for (index begin = to.part[0]; begin < to.part[1]; begin += size) {
     const index end = begin + size < to.part[1] ? begin + size : to.part[1];
-    columns staged(here, fold.count, {{begin, end}});
+    columns staged(*to.copies, here, fold.count, {{begin, end}});
     Fold some = fold;
     some.program.visit(staged);
-    fold_rows(some, here, {{0, fold.count}}, {{begin, end}}, states, slots);
+    index done = begin;
+    if constexpr (folds_few_rows<Fold>) {
+      constexpr index few_packs = 8;  // beside more of them, fold_rows looks for rows less often
+      if (end - begin <= few_packs * simd::width_for(decltype(some.program.at(here))::widest))
+        done = fold_few_rows(some, here, {{begin, end}}, states, slots);
+    }
+    if (done < end) fold_rows(some, here, {{0, fold.count}}, {{done, end}}, states + (done - begin), slots);
     for (index i = begin; i < end; ++i) {
       to.results[i - to.part[0]] = monoid::template finish<typename Fold::value_type>(states[i - begin], fold.count);
     }

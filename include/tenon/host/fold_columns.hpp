@@ -258,12 +258,13 @@ template <class Fold, class Slots>
   return staged.fits();
 }
 
-/// Neighbouring results of a fold, from the first number to before the second: where they go, and memory for a cascade
-/// of rows and for the states of blocks of rows, each null where there is none.
+/// Neighbouring results of a fold, from the first number to before the second: where they go, room for copies of short
+/// rows, and memory for a cascade of rows and for the states of blocks of rows, each null where there is none.
 template <class T>
 struct folded_part {
   array<index, 2> part;
   T* results;
+  column_copies* copies;
   std::byte *cascade = nullptr, *blocks = nullptr;
 };
 
@@ -280,8 +281,8 @@ class column_memory {
     cascades_ = staged_memory::blocks_for(parts, bytes[0]), blocks_ = staged_memory::blocks_for(1, bytes[1]);
   }
   template <class T>
-  folded_part<T> part(const array<index, 2>& part, T* results, index thread) const {
-    return {part, results, cascades_.block(thread), blocks_.block(0)};
+  folded_part<T> part(const array<index, 2>& part, T* results, column_copies& copies, index thread) const {
+    return {part, results, &copies, cascades_.block(thread), blocks_.block(0)};
   }
   /// Whether `width` results of `count` rows each have so many that threads share them.
   static bool shares_rows(const blocks_of_rows& rows, index width) {

@@ -29,17 +29,24 @@ struct block_slots {
 
 namespace detail {
 
-/// Finds out whether all elements that a cursor reads lie side by side, or are one. Of positions that move, it is not
-/// known what lies there.
-struct side_by_side {
-  bool are_all = true;
+/// Counts the elements that a cursor reads with steps, neither side by side nor as one. Of positions that move, it is
+/// not known what lies there.
+struct read_apart {
+  int count = 0;
   template <class Start>
   void operator()(const Start&, index stride) {
-    are_all = are_all && (stride == 0 || (stride == 1 && std::is_pointer_v<Start>));
+    count += stride != 0 && (stride != 1 || !std::is_pointer_v<Start>);
   }
 };
 
 inline constexpr index few_beside = 8;  // results that are folded side by side where their own values lie apart
+
+/// The most neighbours, of `count` values of several operands each, that are better folded one by one: side by side,
+/// packs of so few are nearly empty, and what lies across is copied for them.
+constexpr index most_alone(index count) {
+  const index few = count < 24 ? 3 : count / 8;
+  return count < few ? count : few;
+}
 
 /// Whether neighbouring results are better folded side by side: the innermost axis is kept; or their elements lie side
 /// by side, fewer being enough where those of a result lie apart; or it is reduced, short and not part of a long run
@@ -51,21 +58,21 @@ bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& res
   using space = decltype(lower_reduction<FirstSlot>(node, result_extents, false));
   using cursor = decltype(std::declval<const space&>().program.at(array<index, rank>{}));
   constexpr bool in_lanes = folds_states_in_lanes<typename space::monoid, cursor, no_slots>;
-  // Short runs are copied across, once for each source: of more sources, only shorter ones are worth it.
-  constexpr index short_run = in_lanes ? long_block<cursor> : source_count<decltype(space::program)> > 1 ? 17 : 33;
   const int last_kept = last_kept_axis(axes, result_extents);
   if (last_kept < 0) return false;
   const index beside = result_extents[axes[last_kept]], inner = node.operand().shape().extent(rank - 1);
   if (beside <= 1 || last_kept == rank - 1) return beside > 1;
   const auto merged = lower_reduction<FirstSlot>(node, result_extents, false);
   const bool is_adjacent = merged.program.at(array<index, rank>{}).is_adjacent();
-  if (beside >= (is_adjacent ? short_run : few_beside)) {
-    auto along = lower_reduction<FirstSlot>(node, result_extents, true).program.at(array<index, rank>{});
-    side_by_side elements;
-    visit_elements(along, elements);
-    if (elements.are_all) return true;
-  }
-  if (inner >= short_run || beside <= inner) return false;
+  auto along = lower_reduction<FirstSlot>(node, result_extents, true).program.at(array<index, rank>{});
+  read_apart elements;
+  visit_elements(along, elements);
+  // Short runs are copied across, once for each source: of more sources, only shorter ones are worth it.
+  const bool is_few = folds_few_rows<space> && merged.count == inner;
+  const bool has_few_copies = source_count<decltype(space::program)> == 1 || (is_few && elements.count <= 2);
+  const index short_run = in_lanes ? long_block<cursor> : has_few_copies ? 33 : 17;
+  if (elements.count == 0 && beside >= (is_adjacent ? short_run : few_beside)) return true;
+  if (inner >= short_run || beside <= (is_few ? most_alone(inner) : inner)) return false;
   return merged.run_length() < short_run || !is_adjacent;
 }
 
@@ -134,7 +141,8 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
   const column_memory memory(parts, blocks.size, get<I>(folds)...);
   parallel_parts(items, grain, parts, [&](index first, index last, index thread) {
     array<index, Rank> position{};
-    block_slots<typename Folds::value_type...> slots;
+    alignas(line_bytes) block_slots<typename Folds::value_type...> slots;
+    column_copies copies;
     for (index item = first; item < last; ++item) {
       set_position(position, others, 0, Rank, item / blocks.in_row());
       const auto part = blocks.part(item);
@@ -142,7 +150,7 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
       ((copy_equal_slot<I>(slots.results, first_equal)
             ? void()
             : set_results(slots, get<I>(folds), position, last_axis,
-                          memory.part(part, get<I>(slots.results).begin(), thread))),
+                          memory.part(part, get<I>(slots.results).begin(), copies, thread))),
        ...);
       write(position, part, slots);
     }

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <tenon/base/owned_array.hpp>
 #include <tenon/device/simd_transpose.hpp>
 #include <tenon/plan/write.hpp>
@@ -87,23 +88,56 @@ class staged_row {
   alignas(line_bytes) std::byte bytes_[most_sources * most_elements * 8];
 };
 
+/// Short rows that lie side by side from `from` on, `stride` elements of `size` bytes apart.
+struct copied_rows {
+  const void* from;
+  std::size_t size;
+  index values, rows, stride;
+  bool operator==(const copied_rows&) const = default;
+};
+
+/// Copies of short rows, and room for them. Rows that repeat over the positions of a statement are copied once.
+class column_copies {
+ public:
+  static constexpr index most_elements = 2048;
+  static constexpr int most_sources = 4;
+
+  /// The place that holds `rows`, or else a first one to copy them to; null where all are in use. `in_use` has a bit
+  /// for each place that may not be written.
+  std::byte* find(const copied_rows& rows, unsigned& in_use, bool& is_new) {
+    int place = 0;
+    while (place < count_ && !(made_[place] == rows)) ++place;
+    is_new = place == count_;
+    if (is_new) {
+      place = std::countr_one(in_use);
+      if (place == most_sources) return nullptr;
+      made_[place] = rows, count_ = place < count_ ? count_ : place + 1;
+    }
+    in_use |= 1u << place;
+    return bytes_ + place * most_elements * 8;
+  }
+
+ private:
+  int count_ = 0;
+  copied_rows made_[most_sources];
+  alignas(line_bytes) std::byte bytes_[most_sources * most_elements * 8];
+};
+
 /// Short rows of neighbouring results, copied so that neighbours lie side by side. Visits the sources of a program
 /// whose last two axes are the values of a row and the results.
 template <int Rank>
 class staged_columns {
  public:
-  static constexpr index most_rows = 32, most_columns = 256, most_elements = 2048, most_sources = 4;
+  static constexpr index most_rows = 32, most_columns = 256;
 
   /// How many results are copied at a time, of `rows` values each, at most `most_rows`.
   static constexpr index columns_at_once(index rows) {
-    const index columns = most_elements / (rows + (rows == 0)) / 16 * 16;
+    const index columns = column_copies::most_elements / (rows + (rows == 0)) / 16 * 16;
     return columns < most_columns ? columns : most_columns;
   }
   /// The results `part` of the position `here`.
-  staged_columns(const array<index, Rank>& here, index rows, const array<index, 2>& part)
-      : here_(here), rows_(rows), part_(part) {
-    here_[Rank - 2] = 0, here_[Rank - 1] = part[0];
-  }
+  staged_columns(column_copies& copies, const array<index, Rank>& here, index rows, const array<index, 2>& part)
+      : copies_(copies), here_(here), rows_(rows), part_(part) {}
   template <class T>
   void operator()(array<index, Rank>& stride, const T*& data) {
     if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
@@ -112,27 +146,23 @@ class staged_columns {
       index offset = 0;
       for (int axis = 0; axis < Rank - 2; ++axis) offset += here_[axis] * stride[axis];
       const T* const from = data + offset + part_[0] * stride[Rank - 1];
-      int number = 0;
-      while (number < sources_ && (from_[number] != from || steps_[number] != stride[Rank - 1])) ++number;
-      if (number == most_sources) return;
-      const auto copy = reinterpret_cast<T*>(bytes_ + number * most_elements * 8);
-      if (number == sources_) {
-        from_[number] = from, steps_[number] = stride[Rank - 1], ++sources_;
-        simd::copy_matrix(copy, from, {rows_, part_[1] - part_[0], 1, stride[Rank - 1], to_stride});
-      }
+      const index count = part_[1] - part_[0];
+      bool is_new;
+      const auto copy =
+          reinterpret_cast<T*>(copies_.find({from, sizeof(T), rows_, count, stride[Rank - 1]}, in_use_, is_new));
+      if (copy == nullptr) return;
+      if (is_new) simd::copy_matrix(copy, from, {rows_, count, 1, stride[Rank - 1], to_stride});
       data = numbered_from(copy, offset + part_[0]), stride[Rank - 2] = to_stride, stride[Rank - 1] = 1;
     }
   }
   void operator()(array<index, Rank>&, index&) {}  // positions
 
  private:
+  column_copies& copies_;
   array<index, Rank> here_;
   index rows_;
   array<index, 2> part_;
-  int sources_ = 0;
-  const void* from_[most_sources];
-  index steps_[most_sources];
-  alignas(line_bytes) std::byte bytes_[most_sources * most_elements * 8];
+  unsigned in_use_ = 0;
 };
 
 }  // namespace tenon::detail
