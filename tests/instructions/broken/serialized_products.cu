@@ -8,7 +8,7 @@
 using product = tenon::warpgroup_product<tenon::half, 64, tenon::row_major, tenon::row_major>;
 
 struct hasty_kernel {
-  float* results;
+  std::uint32_t* results;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
@@ -16,7 +16,7 @@ struct hasty_kernel {
       tenon::hopper_unit<Device> unit(device);
       const auto tiles = device.template shared<tenon::half>(64 * 64);
       const auto operand = unit.describe(tiles, 0, 8192, 1024);
-      float sums[product::sums];
+      std::uint32_t sums[product::sums];
       for (int step = 0; step < 4; ++step) {
         unit.begin_products();
         unit.template multiply<product>(sums, operand, operand, step > 0);
@@ -29,6 +29,6 @@ struct hasty_kernel {
   }
 };
 
-void run(float* results) {
+void run(std::uint32_t* results) {
   tenon::launch<tenon::cuda>({.grid = {1}, .block = 128, .shared_bytes = 8192}, hasty_kernel{results});
 }
