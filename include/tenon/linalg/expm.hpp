@@ -106,20 +106,10 @@ struct expm_pass {
 }  // namespace detail
 
 /// Exponentials of matrices within an expression.
-struct expm_algorithm {
+struct expm_algorithm : square_algorithm<expm_algorithm, detail::expm_pass> {
   static constexpr const char* name = "expm";
   static constexpr detail::matrix_operation what{name, "has a norm that is infinite or NaN", false};
   bool operator==(const expm_algorithm&) const = default;
-  template <class Target, class Operand>
-  void operator()(const Target& target, const Operand& operand) const {
-    detail::run_square<detail::expm_pass, 2>(what, target, operand);
-  }
-  template <class Target, class Operand>
-  static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
-  template <class Target, class Operand>
-  TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
-    return detail::run_small_square<detail::expm_pass, 2>(target, operand);
-  }
 };
 
 /// The exponentials of matrices, 1 + a + a a / 2 + a a a / 6 + ..., as scipy.linalg.expm and torch.linalg.matrix_exp.

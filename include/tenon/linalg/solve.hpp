@@ -9,6 +9,11 @@
 
 namespace tenon {
 
+namespace detail {
+inline constexpr const char* is_singular = "is singular";
+inline constexpr const char* is_not_positive_definite = "is not positive definite";
+}  // namespace detail
+
 /// Options of solve: `solve(a, b, {.positive_definite = true})`
 struct solve_options {
   bool positive_definite = false;  ///< by Cholesky's factors; `a` is symmetric, what is above its diagonal is not read
@@ -26,37 +31,17 @@ struct triangular_options {
 };
 
 /// Cholesky's factor within an expression.
-struct cholesky_algorithm {
+struct cholesky_algorithm : square_algorithm<cholesky_algorithm, detail::cholesky_pass> {
   static constexpr const char* name = "cholesky";
   static constexpr detail::matrix_operation what{name, detail::is_not_positive_definite};
   bool operator==(const cholesky_algorithm&) const = default;
-  template <class Target, class Operand>
-  void operator()(const Target& target, const Operand& operand) const {
-    detail::run_square<detail::cholesky_pass, 2>(what, target, operand);
-  }
-  template <class Target, class Operand>
-  static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
-  template <class Target, class Operand>
-  TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
-    return detail::run_small_square<detail::cholesky_pass, 2>(target, operand);
-  }
 };
 
 /// Inverses within an expression.
-struct inverse_algorithm {
+struct inverse_algorithm : square_algorithm<inverse_algorithm, detail::inverse_pass> {
   static constexpr const char* name = "inverse";
   static constexpr detail::matrix_operation what{name, detail::is_singular};
   bool operator==(const inverse_algorithm&) const = default;
-  template <class Target, class Operand>
-  void operator()(const Target& target, const Operand& operand) const {
-    detail::run_square<detail::inverse_pass, 2>(what, target, operand);
-  }
-  template <class Target, class Operand>
-  static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
-  template <class Target, class Operand>
-  TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
-    return detail::run_small_square<detail::inverse_pass, 2>(target, operand);
-  }
 };
 
 /// Determinants within an expression.

@@ -378,9 +378,22 @@ TENON_INLINE bool run_small_system(const system_options& options, const Target& 
       target, left.view(), right.view(), n, columns, array<index, 0>{}, options));
 }
 
-inline constexpr const char* is_singular = "is singular";
-inline constexpr const char* is_not_positive_definite = "is not positive definite";
-
 }  // namespace detail
+
+/// How an algorithm runs that makes a square matrix of each; `Own::what` names it in errors.
+template <class Own, template <class, class, class, class> class Pass>
+struct square_algorithm {
+  bool operator==(const square_algorithm&) const = default;
+  template <class Target, class Operand>
+  void operator()(const Target& target, const Operand& operand) const {
+    detail::run_square<Pass, 2>(Own::what, target, operand);
+  }
+  template <class Target, class Operand>
+  static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
+  template <class Target, class Operand>
+  TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
+    return detail::run_small_square<Pass, 2>(target, operand);
+  }
+};
 
 }  // namespace tenon
