@@ -57,7 +57,7 @@ constexpr int nodes_in() {
 template <class View>
 std::string view_difference(const View& view) {
   auto x = drawn(tenon::rank<2>(4, 6), 3);
-  return gradient_difference([&](const auto& v) { return view(v) * view(v); }, x);
+  return gradient_difference([&](const auto& v) { return tenon::square(view(v)); }, x);
 }
 
 }  // namespace tenon_test

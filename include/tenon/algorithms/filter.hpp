@@ -1,5 +1,5 @@
 // tenon/algorithms/filter.hpp: digital filters along an axis, whole, in second-order sections, and in both directions.
-// A filter at rest at a line's first element is one from zero of what differs from it: no state is kept for that.
+// A filter that has seen a line's first element for ever is one from zero of what differs from it.
 // Floor 5: may include base, core, expr, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 #include <tenon/algorithms/recurrence.hpp>
+#include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/pad.hpp>
-#include <tenon/expr/views/select.hpp>
 #include <tenon/expr/views/slice.hpp>
 
 namespace tenon {
@@ -40,6 +40,7 @@ template <int Order, int Sections>
 struct filter_step {
   using state = double;
   static constexpr index work_along = 0;
+  static constexpr const char* name = Sections == 1 ? "lfilter" : "sosfilt";
   array<filter_section<Order>, Sections> sections;
 
   bool operator==(const filter_step&) const = default;
@@ -74,13 +75,54 @@ struct filter_step {
   }
 };
 
+/// A filter that has seen the first element of each line for ever, whose `gain` times a constant it then is.
+template <class Filter>
+struct settled_step {
+  using state = double;
+  static constexpr index work_along = 0;
+  static constexpr const char* name = Filter::name;
+  Filter filter;
+  double gain;
+
+  bool operator==(const settled_step&) const = default;
+
+  template <int Width, class Source, class Target>
+  TENON_HOST_DEVICE TENON_INLINE void walk(index count, index length, double* work, Source source,
+                                           Target target) const {
+    double starts[Width];
+    for (index line = 0; line < count; ++line) starts[line] = source.template get<double>(0, line);
+    filter.template walk<Width>(count, length, work, lowered_source<Source>{source, starts},
+                                raised_target<Target>{target, starts, gain});
+  }
+
+ private:
+  template <class Source>
+  struct lowered_source {
+    Source source;
+    const double* starts;
+    template <class>
+    TENON_HOST_DEVICE TENON_INLINE double get(index place, index line) const {
+      return source.template get<double>(place, line) - starts[line];
+    }
+  };
+  template <class Target>
+  struct raised_target {
+    Target target;
+    const double* starts;
+    double gain;
+    TENON_HOST_DEVICE TENON_INLINE void put(index place, index line, double number) const {
+      target.put(place, line, number + gain * starts[line]);
+    }
+  };
+};
+
 }  // namespace detail
 
 /// Filters within an expression.
-template <int Axis, int Order, int Sections>
+template <int Axis, class Filter>
 struct filter_algorithm {
-  static constexpr const char* name = Sections == 1 ? "lfilter" : "sosfilt";
-  detail::filter_step<Order, Sections> filter;
+  static constexpr const char* name = Filter::name;
+  Filter filter;
   recurrence_options options;
 
   bool operator==(const filter_algorithm&) const = default;
@@ -109,11 +151,11 @@ auto filter_of(const char* owner, const double (&sections)[Sections][6]) {
   return filter;
 }
 
-template <int Axis, int Order, int Sections, class Operand>
-auto make_filter(const filter_step<Order, Sections>& filter, Operand&& x, recurrence_options options) {
+template <int Axis, class Filter, class Operand>
+auto make_filter(const Filter& filter, Operand&& x, recurrence_options options) {
   must_be_real<node_of<Operand>>();
-  return make_own_pass<floating_result::element<node_of<Operand>>>(
-      filter_algorithm<Axis, Order, Sections>{filter, options}, x.shape(), std::forward<Operand>(x));
+  return make_own_pass<floating_result::element<node_of<Operand>>>(filter_algorithm<Axis, Filter>{filter, options},
+                                                                   x.shape(), std::forward<Operand>(x));
 }
 
 }  // namespace detail
@@ -147,12 +189,28 @@ auto sosfilt(const double (&sections)[Sections][6], Operand&& x, axis_list<Axis>
       detail::filter_of("sosfilt", sections), std::forward<Operand>(x), options);
 }
 
+namespace detail {
+
+template <int Axis, int Order, int Sections, class Gradient>
+auto filter_gradient(const filter_step<Order, Sections>& filter, bool reverse, const Gradient& gradient) {
+  return make_filter<Axis>(filter, gradient, {!reverse});
+}
+/// The first element of a line also goes into all results, by what the filter has seen before.
+template <int Axis, class Filter, class Gradient>
+auto filter_gradient(const settled_step<Filter>& settled, bool reverse, const Gradient& gradient) {
+  const auto of_terms = make_filter<Axis>(settled.filter, gradient, {!reverse});
+  const index first = reverse ? gradient.shape().extent(Axis) - 1 : 0;
+  const auto of_first = sum(settled.gain * gradient - of_terms, axis<Axis>);
+  return of_terms + where(index_grid<index>(gradient.shape(), axis<Axis>) == first, of_first, 0);
+}
+
+}  // namespace detail
+
 /// The gradient of the operand of filters, from the result's.
-template <int, int Axis, int Order, int Sections, class T, class Shape, class Operand, class Gradient>
-auto operand_gradient(const own_pass<filter_algorithm<Axis, Order, Sections>, T, Shape, Operand>& node,
+template <int, int Axis, class Filter, class T, class Shape, class Operand, class Gradient>
+auto operand_gradient(const own_pass<filter_algorithm<Axis, Filter>, T, Shape, Operand>& node,
                       const Gradient& gradient) {
-  const recurrence_options options = node.options.options;
-  return detail::make_filter<Axis>(node.options.filter, as_node(gradient), {!options.reverse});
+  return detail::filter_gradient<Axis>(node.options.filter, node.options.options.reverse, as_node(gradient));
 }
 
 /// Options of filtfilt and sosfiltfilt: `filtfilt({0.2}, {1, -0.8}, x, axis<0>, {.padlen = 0})`
@@ -178,16 +236,9 @@ double steady_gain(const char* owner, const filter_step<Order, Sections>& filter
   return gain;
 }
 
-/// A filter that has seen the element at `place` for ever.
-template <int Axis, class Filter, class Operand>
-auto filter_from_rest(const Filter& filter, double gain, const Operand& x, index place, recurrence_options options) {
-  const auto start = new_axis<Axis>(select(x, axis<Axis>, place));
-  return make_filter<Axis>(filter, x - start, options) + gain * start;
-}
-
 template <int Axis, class Filter, class Operand>
 auto filter_both_ways(const char* owner, const Filter& filter, const Operand& x, index padlen) {
-  const double gain = steady_gain(owner, filter);
+  const settled_step<Filter> settled{filter, steady_gain(owner, filter)};
   const index extent = x.shape().extent(Axis);
   if (padlen < 0 || padlen >= extent) {
     throw shape_error(compose_text(owner, ": axis ", Axis, ": padlen ", padlen, ", expected at least 0 and less than ",
@@ -196,8 +247,7 @@ auto filter_both_ways(const char* owner, const Filter& filter, const Operand& x,
   const auto numbers = cast<double>(x);
   const array<padding, 1> widths{{{padlen, padlen}}};
   const auto longer = 2 * pad(numbers, axis<Axis>, widths, replicate) - pad(numbers, axis<Axis>, widths, reflect);
-  const auto forwards = filter_from_rest<Axis>(filter, gain, longer, 0, {});
-  const auto both = filter_from_rest<Axis>(filter, gain, forwards, extent + 2 * padlen - 1, {.reverse = true});
+  const auto both = make_filter<Axis>(settled, make_filter<Axis>(settled, longer, {}), {.reverse = true});
   return cast<floating_result::element<Operand>>(narrow(both, axis<Axis>, padlen, extent));
 }
 
