@@ -36,11 +36,11 @@ class onednn_product {
         row({1, size.n}, type::f32, tag::ab);
     dnnl::primitive_attr attributes;
     dnnl::post_ops after;
-    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
     if (bias != nullptr) attributes.set_post_ops(after);
-    const auto operation =
-        bias != nullptr ? dnnl::matmul::desc(left, right, row, result) : dnnl::matmul::desc(left, right, result);
-    product_ = dnnl::matmul(dnnl::matmul::primitive_desc(operation, attributes, engine_));
+    using description = dnnl::matmul::primitive_desc;
+    product_ = dnnl::matmul(bias != nullptr ? description(engine_, left, right, row, result, attributes)
+                                            : description(engine_, left, right, result, attributes));
     arguments_ = {{DNNL_ARG_SRC, dnnl::memory(left, engine_, a)},
                   {DNNL_ARG_WEIGHTS, dnnl::memory(right, engine_, b)},
                   {DNNL_ARG_DST, dnnl::memory(result, engine_, c)}};

@@ -81,14 +81,13 @@ class onednn_convolution : public onednn_primitive {
     const onednn_extents x(of);
     const auto wanted = [&](const memory::dims& extents) { return of_floats(extents, plain ? tag::nchw : tag::any); };
     dnnl::post_ops after;
-    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(after);
     const memory::desc line = of_floats({of.outputs}, tag::x);
-    const dnnl::convolution_forward::desc operation(
-        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_auto, wanted(x.pixels),
-        of_floats(x.taps, tag::any), line, wanted(x.results), x.steps, x.padding, x.padding_behind);
-    const dnnl::convolution_forward::primitive_desc found(operation, attributes, engine_);
+    const dnnl::convolution_forward::primitive_desc found(
+        engine_, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_auto, wanted(x.pixels),
+        of_floats(x.taps, tag::any), line, wanted(x.results), x.steps, x.padding, x.padding_behind, attributes);
     primitive_ = dnnl::convolution_forward(found);
     result_ = memory(found.dst_desc(), engine_);
     plain_result_ = of_floats(x.results, tag::nchw);
@@ -110,10 +109,8 @@ struct onednn_training {
         taps(x.taps, memory::data_type::f32, tag::any),
         results(x.results, memory::data_type::f32, plain ? tag::nchw : tag::any) {}
   auto forward(const dnnl::engine& engine) const {
-    return dnnl::convolution_forward::primitive_desc(
-        dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training, best, pixels, taps, results, x.steps,
-                                        x.padding, x.padding_behind),
-        engine);
+    return dnnl::convolution_forward::primitive_desc(engine, dnnl::prop_kind::forward_training, best, pixels, taps,
+                                                     results, x.steps, x.padding, x.padding_behind);
   }
 
   onednn_extents x;
@@ -126,10 +123,9 @@ class onednn_image_gradient : public onednn_primitive {
   onednn_image_gradient(const convolution_case& of, bool plain, float* gradient, float* weight) {
     const onednn_training of_all(of, plain);
     const onednn_extents& x = of_all.x;
-    const dnnl::convolution_backward_data::primitive_desc found(
-        dnnl::convolution_backward_data::desc(onednn_training::best, of_all.pixels, of_all.taps, of_all.results,
-                                              x.steps, x.padding, x.padding_behind),
-        engine_, of_all.forward(engine_));
+    const dnnl::convolution_backward_data::primitive_desc found(engine_, onednn_training::best, of_all.pixels,
+                                                                of_all.taps, of_all.results, x.steps, x.padding,
+                                                                x.padding_behind, of_all.forward(engine_));
     primitive_ = dnnl::convolution_backward_data(found);
     result_ = memory(found.diff_src_desc(), engine_);
     plain_result_ = of_floats(x.pixels, tag::nchw);
@@ -145,10 +141,9 @@ class onednn_weight_gradient : public onednn_primitive {
   onednn_weight_gradient(const convolution_case& of, bool plain, float* gradient, float* image) {
     const onednn_training of_all(of, plain);
     const onednn_extents& x = of_all.x;
-    const dnnl::convolution_backward_weights::primitive_desc found(
-        dnnl::convolution_backward_weights::desc(onednn_training::best, of_all.pixels, of_all.taps, of_all.results,
-                                                 x.steps, x.padding, x.padding_behind),
-        engine_, of_all.forward(engine_));
+    const dnnl::convolution_backward_weights::primitive_desc found(engine_, onednn_training::best, of_all.pixels,
+                                                                   of_all.taps, of_all.results, x.steps, x.padding,
+                                                                   x.padding_behind, of_all.forward(engine_));
     primitive_ = dnnl::convolution_backward_weights(found);
     result_ = memory(found.diff_weights_desc(), engine_);
     plain_result_ = of_floats(x.taps, x.plain_weight());

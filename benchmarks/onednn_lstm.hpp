@@ -41,11 +41,10 @@ class onednn_lstm {
     const auto sequence = described({of.time, of.batch, features}, tag::tnc);
     const auto results = described({of.time, of.batch, hidden}, tag::tnc);
     const auto bias = described({1, 1, 4, hidden}, tag::ldgo);
-    const dnnl::lstm_forward::desc operation(
-        dnnl::prop_kind::forward_inference, dnnl::rnn_direction::unidirectional_left2right, sequence, memory::desc(),
-        memory::desc(), described({1, 1, features, 4, hidden}, tag::any),
+    const dnnl::lstm_forward::primitive_desc found(
+        engine_, dnnl::prop_kind::forward_inference, dnnl::rnn_direction::unidirectional_left2right, sequence,
+        memory::desc(), memory::desc(), described({1, 1, features, 4, hidden}, tag::any),
         described({1, 1, hidden, 4, hidden}, tag::any), bias, results, memory::desc(), memory::desc());
-    const dnnl::lstm_forward::primitive_desc found(operation, engine_);
     lstm_ = dnnl::lstm_forward(found);
     const auto weight = [&](long depth, float* elements, const memory::desc& wanted) {  // plain: rows of gates
       memory plain(described({1, 1, depth, 4, hidden}, tag::ldgoi), engine_, elements), result(wanted, engine_);

@@ -35,7 +35,7 @@ class onednn_simple_cnn {
   /// Takes the parameters, weight and bias in turn, from plain layout.
   void take_parameters(const std::vector<float*>& from) {
     for (std::size_t i = 0; i < from.size(); ++i) {
-      memory here(plain(parameters_[i].value.get_desc().dims()), engine_, from[i]);
+      memory here(plain(parameters_[i].value.get_desc().get_dims()), engine_, from[i]);
       dnnl::reorder(here, parameters_[i].value).execute(stream_, here, parameters_[i].value);
     }
     stream_.wait();
@@ -80,13 +80,13 @@ class onednn_simple_cnn {
   static memory::desc any(const memory::dims& extents) {
     return {extents, memory::data_type::f32, memory::format_tag::any};
   }
-  static memory::desc any(const memory& like) { return any(like.get_desc().dims()); }
+  static memory::desc any(const memory& like) { return any(like.get_desc().get_dims()); }
   dnnl::prop_kind kind() const {
     return trains_ ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
   }
   static dnnl::primitive_attr with_relu(bool wanted) {
     dnnl::post_ops after;
-    if (wanted) after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    if (wanted) after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(after);
     return attributes;
@@ -121,21 +121,20 @@ class onednn_simple_cnn {
     return made;
   }
   memory convolution(const memory& source, const memory::dims& weight, const memory::dims& result) {
-    const dnnl::convolution_forward::desc wanted(kind(), dnnl::algorithm::convolution_direct, any(source), any(weight),
-                                                 plain({weight[0]}), any(result), one_, one_, one_);
-    convolutions_.push_back(multiply<dnnl::convolution_forward>(source, {wanted, with_relu(true), engine_}));
+    convolutions_.push_back(multiply<dnnl::convolution_forward>(
+        source, {engine_, kind(), dnnl::algorithm::convolution_direct, any(source), any(weight), plain({weight[0]}),
+                 any(result), one_, one_, one_, with_relu(true)}));
     return convolutions_.back().result;
   }
   memory linear(const memory& source, const memory::dims& weight, bool relu) {
-    const dnnl::inner_product_forward::desc wanted(kind(), any(source), any(weight), plain({weight[0]}),
-                                                   any({batch_, weight[0]}));
-    linears_.push_back(multiply<dnnl::inner_product_forward>(source, {wanted, with_relu(relu), engine_}));
+    linears_.push_back(multiply<dnnl::inner_product_forward>(
+        source,
+        {engine_, kind(), any(source), any(weight), plain({weight[0]}), any({batch_, weight[0]}), with_relu(relu)}));
     return linears_.back().result;
   }
   memory pool(const memory& source, const memory::dims& result) {
-    const dnnl::pooling_forward::desc wanted(kind(), dnnl::algorithm::pooling_max, source.get_desc(), any(result), two_,
-                                             two_, zero_, zero_);
-    const dnnl::pooling_forward::primitive_desc found(wanted, engine_);
+    const dnnl::pooling_forward::primitive_desc found(engine_, kind(), dnnl::algorithm::pooling_max, source.get_desc(),
+                                                      any(result), two_, two_, zero_, zero_, zero_);
     const memory made(found.dst_desc(), engine_);
     call next{dnnl::pooling_forward(found), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, made}}};
     pools_.push_back({found, source, trains_ ? memory(found.workspace_desc(), engine_) : memory()});
@@ -158,22 +157,21 @@ class onednn_simple_cnn {
     const memory& weight = parameters_[layer.weight].value;
     weights_back<dnnl::inner_product_backward_weights>(
         layer, gradient,
-        {{any(layer.source), any(weight), layer.description.bias_desc(), any(gradient)}, engine_, layer.description});
+        {engine_, any(layer.source), any(weight), layer.description.bias_desc(), any(gradient), layer.description});
     return data_back<dnnl::inner_product_backward_data>(
-        layer, gradient, {{any(layer.source), any(weight), any(gradient)}, engine_, layer.description});
+        layer, gradient, {engine_, any(layer.source), any(weight), any(gradient), layer.description});
   }
   memory convolution_back(const product<dnnl::convolution_forward>& layer, const memory& gradient, bool of_images) {
     const auto direct = dnnl::algorithm::convolution_direct;
     const memory& weight = parameters_[layer.weight].value;
     weights_back<dnnl::convolution_backward_weights>(
         layer, gradient,
-        {{direct, any(layer.source), any(weight), layer.description.bias_desc(), any(gradient), one_, one_, one_},
-         engine_,
-         layer.description});
+        {engine_, direct, any(layer.source), any(weight), layer.description.bias_desc(), any(gradient), one_, one_,
+         one_, layer.description});
     if (!of_images) return {};
     return data_back<dnnl::convolution_backward_data>(
         layer, gradient,
-        {{direct, any(layer.source), any(weight), any(gradient), one_, one_, one_}, engine_, layer.description});
+        {engine_, direct, any(layer.source), any(weight), any(gradient), one_, one_, one_, layer.description});
   }
   template <class Backward, class Product>
   void weights_back(const Product& layer, const memory& gradient, const typename Backward::primitive_desc& found) {
@@ -199,8 +197,9 @@ class onednn_simple_cnn {
   memory relu_back(const memory& result, const memory& gradient) {
     const auto relu = dnnl::algorithm::eltwise_relu_use_dst_for_bwd;
     const memory::desc layout = result.get_desc();
-    const dnnl::eltwise_forward::primitive_desc forward({dnnl::prop_kind::forward_training, relu, layout, 0}, engine_);
-    const dnnl::eltwise_backward::primitive_desc found({relu, layout, layout, 0}, engine_, forward);
+    const dnnl::eltwise_forward::primitive_desc forward(engine_, dnnl::prop_kind::forward_training, relu, layout,
+                                                        layout, 0.0f);
+    const dnnl::eltwise_backward::primitive_desc found(engine_, relu, layout, layout, layout, 0.0f, forward);
     const memory here = brought(gradient, layout, backward_);
     std::unordered_map<int, memory> arguments{
         {DNNL_ARG_DST, result}, {DNNL_ARG_DIFF_DST, here}, {DNNL_ARG_DIFF_SRC, here}};
@@ -208,9 +207,9 @@ class onednn_simple_cnn {
     return here;
   }
   memory pool_back(const pooled& layer, const memory& gradient) {
-    const dnnl::pooling_backward::desc wanted(dnnl::algorithm::pooling_max, layer.source.get_desc(),
-                                              layer.description.dst_desc(), two_, two_, zero_, zero_);
-    const dnnl::pooling_backward::primitive_desc found(wanted, engine_, layer.description);
+    const dnnl::pooling_backward::primitive_desc found(engine_, dnnl::algorithm::pooling_max, layer.source.get_desc(),
+                                                       layer.description.dst_desc(), two_, two_, zero_, zero_, zero_,
+                                                       layer.description);
     const memory made(found.diff_src_desc(), engine_);
     std::unordered_map<int, memory> arguments{{DNNL_ARG_DIFF_DST, brought(gradient, found.diff_dst_desc(), backward_)},
                                               {DNNL_ARG_WORKSPACE, layer.places},

@@ -27,9 +27,10 @@ class onednn_pool {
     const auto layout = plain ? memory::format_tag::nchw : memory::format_tag::nhwc;
     const auto kind = of.is_mean ? dnnl::algorithm::pooling_avg_include_padding : dnnl::algorithm::pooling_max;
     const memory::dims steps{of.stride, of.stride}, taps{of.kernel, of.kernel}, padding{of.padding, of.padding};
-    const dnnl::pooling_forward::desc operation(dnnl::prop_kind::forward_inference, kind, in(pixels_, layout),
-                                                in(results_, layout), steps, taps, padding, padding);
-    pool_ = dnnl::pooling_forward(dnnl::pooling_forward::primitive_desc(operation, engine_));
+    const memory::dims beside{0, 0};  // nothing lies between taps
+    pool_ = dnnl::pooling_forward(dnnl::pooling_forward::primitive_desc(engine_, dnnl::prop_kind::forward_inference,
+                                                                        kind, in(pixels_, layout), in(results_, layout),
+                                                                        steps, taps, beside, padding, padding));
     image_ = memory(in(pixels_, layout), engine_), result_ = memory(in(results_, layout), engine_);
     memory given(in(pixels_, memory::format_tag::nchw), engine_, image);
     dnnl::reorder(given, image_).execute(stream_, given, image_);
