@@ -6,7 +6,7 @@
 #include <tenon/data/loader.hpp>
 #include <tenon/data/tensor_dataset.hpp>
 #include <tenon/io/csv.hpp>
-#include <tenon/io/npy.hpp>
+#include <tenon/io/npz.hpp>
 #include <tenon/io/write_png.hpp>
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/dropout.hpp>
@@ -155,6 +155,11 @@ TEST_CASE("a file that cannot be written is the old one", "[files]") {
   CHECK(write_holds("write_npy", [&](written& all) { io::write_npy(all.path, x); }));
   const io::image pixels({1, 2, 3}, {1, 2, 3, 4, 5, 6});
   CHECK(write_holds("write_png", [&](written& all) { io::write_png(all.path, pixels); }));
+  CHECK(write_holds("write_npz", [&](written& all) {
+    io::npz_writer writer;
+    writer.add("x", x);
+    writer.save(all.path);
+  }));
   CHECK(write_holds("safetensors", [&](written& all) {
     io::safetensors_writer writer;
     writer.add("x", x), writer.add("a tensor with a long name", x);

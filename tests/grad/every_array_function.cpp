@@ -2,8 +2,10 @@
 // One row each, against central differences in double; tests of their headers have what is special about them.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/filter.hpp>
+#include <tenon/algorithms/grid_sample.hpp>
 #include <tenon/algorithms/interp.hpp>
 #include <tenon/algorithms/recurrence.hpp>
+#include <tenon/expr/affine_grid.hpp>
 #include <tenon/expr/covariance.hpp>
 #include <tenon/expr/polynomial.hpp>
 #include <tenon/tenon.hpp>
@@ -131,6 +133,17 @@ TEST_CASE("gradients of statistics and numerics", "[every_array_function]") {
       {"corrcoef", view_difference([](const auto& x) { return tenon::corrcoef(x); })},
       {"polyval", view_difference([](const auto& x) { return tenon::polyval({2, -1, 3}, x); })},
       {"interp", view_difference([&](const auto& x) { return tenon::interp(x, nodes, values); })},
+  });
+}
+
+TEST_CASE("gradients of images that are read at places", "[every_array_function]") {
+  const auto theta = [](const auto& x) { return tenon::reshape(0.3 * x, rank<3>(4, 2, 3)); };
+  const auto sampled = [&](const auto& x) {
+    return tenon::grid_sample(tenon::reshape(x, rank<4>(2, 3, 2, 2)), tenon::reshape(0.3 * x, rank<4>(2, 3, 2, 2)));
+  };
+  check_rows({
+      {"affine_grid", view_difference([&](const auto& x) { return tenon::affine_grid(theta(x), {4, 1, 3, 2}); })},
+      {"grid_sample", view_difference(sampled)},
   });
 }
 

@@ -1,6 +1,7 @@
 // tests/io/npz.cpp: NPZ files, good ones and bad ones.
 // Archives are built byte by byte, with the notes that NumPy writes; every lie of a directory is refused.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/expressions.hpp>
 #include <tenon/io/npz.hpp>
 
 #include "support/deflated.hpp"
@@ -113,4 +114,63 @@ TEST_CASE("compressed arrays are read where zlib is found", "[npz]") {
   CHECK(has(npz_refusal(stored_archive(array, array).file()),
             "x: 131 compressed bytes of 131 are read where the program has zlib (TENON_ZLIB); or save it by"));
 #endif
+}
+
+TEST_CASE("arrays that are written to an archive are read from it", "[npz]") {
+  const tenon_test::scratch_file path("written.npz");
+  const tenon::tensor<float, tenon::rank<2>> x({2, 3}, {1, 2, 3, 4, 5, 6});
+  const tenon::tensor<double, tenon::rank<3>> none({2, 0, 3});
+  const tenon::tensor<bool, tenon::rank<1>> yes({2}, {false, true});
+  io::npz_writer writer;
+  writer.add("x", x), writer.add("none", none), writer.add("yes", yes);
+  writer.add("columns", tenon::transpose(x)), writer.add("\xc3\xa4/twice", 2 * x);
+  writer.save(path.path);
+  const io::npz_file file(path.path);
+  CHECK(file.names() == std::vector<std::string>{"columns", "none", "x", "yes", "\xc3\xa4/twice"});
+  const auto again = file.read<float, 2>("x");
+  CHECK(std::equal(again.begin(), again.end(), x.begin(), x.end()));
+  CHECK(file.read<double, 3>("none").shape() == tenon::rank<3>(2, 0, 3));
+  CHECK(file.read<bool, 1>("yes")(1));
+  CHECK(file.read<float, 2>("columns")(2, 1) == 6);
+  CHECK(file.read<float, 2>("\xc3\xa4/twice")(1, 2) == 12);
+  CHECK(tenon_test::text_of<tenon::file_error>([&] { writer.add("x", x); }) ==
+        "npz: array x: the name was added before");
+  CHECK(tenon_test::text_of<tenon::file_error>([&] { writer.add("", x); }) ==
+        "npz: a name of 0 bytes, expected 1 to 65531");
+  CHECK(has(tenon_test::text_of<tenon::file_error>([&] { writer.save("/no folder/x.npz"); }), "write_npz: /no folder"));
+  io::npz_writer().save(path.path);
+  CHECK(io::npz_file(path.path).names().empty());
+}
+
+TEST_CASE("an archive is written byte by byte as the format says", "[npz]") {
+  const tenon_test::scratch_file path("bytes.npz");
+  const bytes content = {7, 8, 9};
+  io::detail::zip_archive archive;
+  archive.add("x", content);
+  archive.save("test", path.path);
+  bytes facts, expected;
+  const auto append = tenon_test::append_number;
+  append(facts, 45, 2), append(facts, 0x800, 2), append(facts, 0, 4), append(facts, 0x21, 2);
+  append(facts, io::crc32(content), 4), append(facts, 3, 4), append(facts, 3, 4), append(facts, 1, 4);
+  append(expected, 0x04034b50, 4), expected.insert(expected.end(), facts.begin(), facts.end());
+  append(expected, 0x09080778, 4);
+  append(expected, 0x02014b50, 4), append(expected, 45, 2), expected.insert(expected.end(), facts.begin(), facts.end());
+  append(expected, 0, 14), append(expected, 'x', 1);
+  append(expected, 0x06054b50, 4), append(expected, 0, 4), append(expected, 1, 2), append(expected, 1, 2);
+  append(expected, 47, 4), append(expected, 34, 4), append(expected, 0, 2);
+  CHECK(io::read_bytes("test", path.path) == expected);
+}
+
+TEST_CASE("numbers of more than 32 bits are written to archives", "[npz]") {
+  const tenon_test::scratch_file path("long.npz");
+  const bytes array = array_of_bytes({7, 8, 9});
+  for (const std::uint64_t large : {2U, 131U, 132U, 300U}) {
+    CAPTURE(large);
+    io::detail::zip_archive archive(large);
+    for (const char* const name : {"x.npy", "y.npy", "z.npy"}) archive.add(name, array);
+    archive.save("test", path.path);
+    const io::npz_file file(path.path);
+    CHECK(file.names().size() == 3);
+    for (const char* const name : {"x", "y", "z"}) CHECK(file.read<std::uint8_t, 1>(name)(2) == 9);
+  }
 }

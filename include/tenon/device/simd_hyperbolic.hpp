@@ -101,51 +101,76 @@ TENON_INLINE V atanh_of(V x) {
 /// accuracy  within 2 units in the last place, as all functions of this page
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V sinh(V x) {
+  if constexpr (is_complex<V>) {
+    using std::sinh;
+    return sinh(x);  // the type's own, found by argument-dependent lookup
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::sinh(x);
+    return std::sinh(x);
 #else
-  return detail::sinh_of(x);
+    return detail::sinh_of(x);
 #endif
+  }
 }
 
 /// Hyperbolic cosine.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V cosh(V x) {
+  if constexpr (is_complex<V>) {
+    using std::cosh;
+    return cosh(x);  // the type's own, found by argument-dependent lookup
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::cosh(x);
+    return std::cosh(x);
 #else
-  return detail::cosh_of(x);
+    return detail::cosh_of(x);
 #endif
+  }
 }
 
 /// Inverse of sinh.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V asinh(V x) {
+  if constexpr (is_complex<V>) {
+    using std::asinh;
+    return asinh(x);  // the type's own, found by argument-dependent lookup
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::asinh(x);
+    return std::asinh(x);
 #else
-  return detail::asinh_of(x);
+    return detail::asinh_of(x);
 #endif
+  }
 }
 
 /// The inverse of cosh that is not negative; NaN where x < 1.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V acosh(V x) {
+  if constexpr (is_complex<V>) {
+    using std::acosh;
+    return acosh(x);  // the type's own, found by argument-dependent lookup
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::acosh(x);
+    return std::acosh(x);
 #else
-  return detail::acosh_of(x);
+    return detail::acosh_of(x);
 #endif
+  }
 }
 
 /// Inverse of tanh; NaN where |x| > 1.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V atanh(V x) {
+  if constexpr (is_complex<V>) {
+    using std::atanh;
+    return atanh(x);  // the type's own, found by argument-dependent lookup
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::atanh(x);
+    return std::atanh(x);
 #else
-  return detail::atanh_of(x);
+    return detail::atanh_of(x);
 #endif
+  }
 }
 
 }  // namespace tenon::simd

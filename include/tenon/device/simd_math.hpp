@@ -380,11 +380,16 @@ TENON_HOST_DEVICE TENON_INLINE constexpr V reciprocal_sqrt(V x) {
 /// Hyperbolic tangent.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V tanh(V x) {
+  if constexpr (is_complex<V>) {
+    using std::tanh;
+    return tanh(x);  // the type's own, found by argument-dependent lookup
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::tanh(x);
+    return std::tanh(x);
 #else
-  return detail::tanh_of(x);
+    return detail::tanh_of(x);
 #endif
+  }
 }
 
 }  // namespace tenon::simd

@@ -13,7 +13,9 @@ namespace tenon::simd {
 /// source    Lawson 1961, iterated least squares: the fits; Cody and Waite 1980: the split reductions
 template <class T>
 struct math_table {
-  static_assert(!is_complex<T>, "tenon: complex numbers have no such function; exp, log and sqrt take them");
+  static_assert(!is_complex<T>,
+                "tenon: complex numbers have no such function; exp, log, sqrt, pow, sin, cos, tan and hyperbolic "
+                "functions take them");
 };
 
 template <>

@@ -87,33 +87,48 @@ TENON_INLINE V with_great_lanes(V x, V result, Function function) {
 /// cost      a call of the C library for each lane beyond 3216 (float) or 1.6 million (double)
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V sin(V x) {
+  if constexpr (is_complex<V>) {
+    using std::sin;
+    return sin(x);  // the type's own, found by argument-dependent lookup
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::sin(x);
+    return std::sin(x);
 #else
-  const V result = select(abs(x) < table_of<V>::negligible, x, detail::reduced_sine(x, 0));
-  return detail::with_great_lanes(x, result, [](lane_of<V> each) { return std::sin(each); });
+    const V result = select(abs(x) < table_of<V>::negligible, x, detail::reduced_sine(x, 0));
+    return detail::with_great_lanes(x, result, [](lane_of<V> each) { return std::sin(each); });
 #endif
+  }
 }
 
 /// Cosine; as sin.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V cos(V x) {
+  if constexpr (is_complex<V>) {
+    using std::cos;
+    return cos(x);  // the type's own, found by argument-dependent lookup
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::cos(x);
+    return std::cos(x);
 #else
-  return detail::with_great_lanes(x, detail::reduced_sine(x, 1), [](lane_of<V> each) { return std::cos(each); });
+    return detail::with_great_lanes(x, detail::reduced_sine(x, 1), [](lane_of<V> each) { return std::cos(each); });
 #endif
+  }
 }
 
 /// Tangent; as sin.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V tan(V x) {
+  if constexpr (is_complex<V>) {
+    using std::tan;
+    return tan(x);  // the type's own, found by argument-dependent lookup
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::tan(x);
+    return std::tan(x);
 #else
-  const V result = select(abs(x) < table_of<V>::negligible, x, detail::reduced_tangent(x));
-  return detail::with_great_lanes(x, result, [](lane_of<V> each) { return std::tan(each); });
+    const V result = select(abs(x) < table_of<V>::negligible, x, detail::reduced_tangent(x));
+    return detail::with_great_lanes(x, result, [](lane_of<V> each) { return std::tan(each); });
 #endif
+  }
 }
 
 }  // namespace tenon::simd

@@ -158,4 +158,10 @@ std::uint64_t little_endian(std::span<const std::uint8_t> bytes) {
   return value;
 }
 
+/// Appends the lowest bytes of a number, the lowest first.
+template <int Bytes>
+void append_little_endian(std::vector<std::uint8_t>& bytes, std::uint64_t number) {
+  for (int i = 0; i < Bytes; ++i) bytes.push_back(static_cast<std::uint8_t>(number >> (8 * i) & 0xff));
+}
+
 }  // namespace tenon::io

@@ -145,6 +145,28 @@ tensor<T, rank<Rank>> parse_npy(const std::filesystem::path& path, std::span<con
   return result;
 }
 
+/// What stands before the elements of a file, in C order: version 1.0.
+template <dtype T, int Rank>
+std::vector<std::uint8_t> npy_header_of(const array<index, Rank>& extents) {
+  std::string shape;
+  for (const index extent : extents) shape += compose_text(extent, ", ");
+  std::string text =
+      compose_text("{'descr': '", npy_descr<T>(), "', 'fortran_order': False, 'shape': (", shape, "), }");
+  text.resize((text.size() + 1 + 10 + 63) / 64 * 64 - 10 - 1, ' ');
+  text += '\n';
+  std::vector<std::uint8_t> result{0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+  append_little_endian<2>(result, text.size());
+  result.insert(result.end(), text.begin(), text.end());
+  return result;
+}
+
+/// The elements of a tensor where they lie.
+template <class T, shape_type Shape, memory_space Space>
+std::span<const std::uint8_t> bytes_of(const tensor<T, Shape, Space>& elements) {
+  return {reinterpret_cast<const std::uint8_t*>(elements.data()),
+          static_cast<std::size_t>(elements.size()) * sizeof(T)};
+}
+
 }  // namespace detail
 
 /// Reads an NPY file of little-endian elements `T` with `Rank` axes, in C or Fortran order.
@@ -164,26 +186,8 @@ tensor<T, rank<Rank>> read_npy(const std::filesystem::path& path) {
 template <class T, shape_type Shape, memory_space Space>
   requires std::is_same_v<statement_space<Space>, host>
 void write_npy(const std::filesystem::path& path, const tensor<T, Shape, Space>& elements) {
-  std::string shape;
-  for (int axis = 0; axis < Shape::rank; ++axis) shape += compose_text(elements.extent(axis), ", ");
-  std::string header =
-      compose_text("{'descr': '", detail::npy_descr<T>(), "', 'fortran_order': False, 'shape': (", shape, "), }");
-  header.resize((header.size() + 1 + 10 + 63) / 64 * 64 - 10 - 1, ' ');
-  header += '\n';
-  const std::array<std::uint8_t, 10> start{0x93,
-                                           'N',
-                                           'U',
-                                           'M',
-                                           'P',
-                                           'Y',
-                                           1,
-                                           0,
-                                           static_cast<std::uint8_t>(header.size() & 0xff),
-                                           static_cast<std::uint8_t>(header.size() >> 8)};
-  const std::array<std::span<const std::uint8_t>, 3> parts{
-      start, std::span(reinterpret_cast<const std::uint8_t*>(header.data()), header.size()),
-      std::span(reinterpret_cast<const std::uint8_t*>(elements.data()),
-                static_cast<std::size_t>(elements.size()) * sizeof(T))};
+  const auto header = detail::npy_header_of<T>(elements.shape().to_array());
+  const std::array<std::span<const std::uint8_t>, 2> parts{header, detail::bytes_of(elements)};
   write_bytes("write_npy", path, parts);
 }
 /// The same of the values of a view or an expression.

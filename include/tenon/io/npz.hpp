@@ -1,5 +1,5 @@
 // tenon/io/npz.hpp: NPZ files, NumPy's format of several arrays: a ZIP archive of NPY files.
-// Members that are stored, as numpy.savez does, are read in place; compressed ones by zlib, where the program has it.
+// Members are written stored, as numpy.savez does, and read in place; compressed ones by zlib, where programs have it.
 // Floor 2: may include base, core, io.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tenon/io/checksum.hpp>
 #include <tenon/io/inflate.hpp>
 #include <tenon/io/npy.hpp>
@@ -150,6 +151,125 @@ class npz_file {
   std::filesystem::path path_;
   std::vector<std::uint8_t> bytes_;
   std::map<std::string, member> members_;
+};
+
+namespace detail {
+
+/// A ZIP archive that is being made, of members that are stored as they are.
+class zip_archive {
+ public:
+  /// Numbers of `large` and more are written as those of ZIP64.
+  explicit zip_archive(std::uint64_t large = 0xffffffff) : large_(large) {}
+
+  void add(const std::string& name, std::vector<std::uint8_t> content) {
+    const std::uint64_t size = content.size();
+    const std::uint32_t checksum = crc32(content);
+    const auto own_notes = notes_of({size, size}), notes = notes_of({size, size, size_});
+    std::vector<std::uint8_t> local;
+    append_little_endian<4>(local, 0x04034b50);
+    append_facts(local, checksum, size, name.size(), own_notes.size());
+    append_bytes(local, name), append_bytes(local, own_notes);
+    append_little_endian<4>(directory_, 0x02014b50), append_little_endian<2>(directory_, version);
+    append_facts(directory_, checksum, size, name.size(), notes.size());
+    append_little_endian<8>(directory_, 0), append_little_endian<2>(directory_, 0);  // no comment, no attributes
+    append_number(directory_, size_), append_bytes(directory_, name), append_bytes(directory_, notes);
+    size_ += local.size() + size, ++count_;
+    parts_.push_back(std::move(local)), parts_.push_back(std::move(content));
+  }
+  /// Writes the members, then the directory and where it lies.
+  void save(const char* operation, const std::filesystem::path& path) const {
+    std::vector<std::uint8_t> end;
+    const std::uint64_t length = directory_.size();
+    if (count_ >= most_members || count_ >= large_ || length >= large_ || size_ >= large_) {
+      append_little_endian<4>(end, 0x06064b50), append_little_endian<8>(end, 44);
+      append_little_endian<2>(end, version), append_little_endian<2>(end, version), append_little_endian<8>(end, 0);
+      for (const std::uint64_t number : {count_, count_, length, size_}) append_little_endian<8>(end, number);
+      append_little_endian<4>(end, 0x07064b50), append_little_endian<4>(end, 0);
+      append_little_endian<8>(end, size_ + length), append_little_endian<4>(end, 1);
+    }
+    append_little_endian<4>(end, 0x06054b50), append_little_endian<4>(end, 0);
+    for (int i = 0; i < 2; ++i) append_little_endian<2>(end, std::min(count_, most_members));
+    append_number(end, length), append_number(end, size_), append_little_endian<2>(end, 0);
+    std::vector<std::span<const std::uint8_t>> all(parts_.begin(), parts_.end());
+    all.push_back(directory_), all.push_back(end);
+    write_bytes(operation, path, all);
+  }
+
+ private:
+  static constexpr std::uint64_t version = 45, utf8_names = 0x800, first_of_1980 = 0x21, most_members = 0xffff;
+
+  /// What a member's header and its entry of the directory both say.
+  void append_facts(std::vector<std::uint8_t>& to, std::uint32_t checksum, std::uint64_t size, std::size_t name,
+                    std::size_t notes) const {
+    append_little_endian<2>(to, version), append_little_endian<2>(to, utf8_names);
+    append_little_endian<4>(to, 0), append_little_endian<2>(to, first_of_1980);  // stored, at midnight
+    append_little_endian<4>(to, checksum), append_number(to, size), append_number(to, size);
+    append_little_endian<2>(to, name), append_little_endian<2>(to, notes);
+  }
+  void append_number(std::vector<std::uint8_t>& to, std::uint64_t number) const {
+    append_little_endian<4>(to, number < large_ ? number : 0xffffffff);
+  }
+  template <class Bytes>
+  static void append_bytes(std::vector<std::uint8_t>& to, const Bytes& bytes) {
+    to.insert(to.end(), bytes.begin(), bytes.end());
+  }
+  /// Those of some numbers that are large, in order.
+  std::vector<std::uint8_t> notes_of(std::initializer_list<std::uint64_t> numbers) const {
+    std::vector<std::uint8_t> found, notes;
+    for (const std::uint64_t number : numbers) {
+      if (number >= large_) append_little_endian<8>(found, number);
+    }
+    if (found.empty()) return notes;
+    append_little_endian<2>(notes, 1), append_little_endian<2>(notes, found.size());
+    append_bytes(notes, found);
+    return notes;
+  }
+
+  std::uint64_t large_, count_ = 0, size_ = 0;
+  std::vector<std::vector<std::uint8_t>> parts_;
+  std::vector<std::uint8_t> directory_;
+};
+
+}  // namespace detail
+
+/// Collects named arrays and writes them as one NPZ file, which numpy.load reads: `add(name, x)` copies the elements,
+/// `save(path)` writes all, stored as numpy.savez does.
+/// example   io::npz_writer file;
+///           file.add("x", x), file.add("y", y);
+///           file.save("digits.npz");
+class npz_writer {
+ public:
+  /// throws    file_error where the name was added before, is empty or longer than 65531 bytes
+  template <class T, shape_type Shape, memory_space Space>
+    requires std::is_same_v<statement_space<Space>, host>
+  void add(const std::string& name, const tensor<T, Shape, Space>& elements) {
+    constexpr std::size_t longest = 65535 - 4;
+    if (name.empty() || name.size() > longest) {
+      throw file_error(compose_text("npz: a name of ", name.size(), " bytes, expected 1 to ", longest));
+    }
+    if (names_.contains(name)) throw file_error("npz: array " + name + ": the name was added before");
+    auto content = detail::npy_header_of<T>(elements.shape().to_array());
+    const auto bytes = detail::bytes_of(elements);
+    content.insert(content.end(), bytes.begin(), bytes.end());
+    archive_.add(name + ".npy", std::move(content));
+    names_.insert(name);
+  }
+  /// The same of the values of a view or an expression.
+  template <class T, shape_type Shape>
+  void add(const std::string& name, const view<T, Shape, host>& elements) {
+    add(name, tensor<std::remove_const_t<T>, Shape>(elements));
+  }
+  template <expression_node Expression>
+  void add(const std::string& name, const Expression& expression) {
+    add(name, tensor<typename Expression::element, typename Expression::shape_type>(expression));
+  }
+  /// A file of this name is replaced whole.
+  /// throws    file_error when the file cannot be written
+  void save(const std::filesystem::path& path) const { archive_.save("write_npz", path); }
+
+ private:
+  std::set<std::string> names_;
+  detail::zip_archive archive_;
 };
 
 }  // namespace tenon::io

@@ -53,6 +53,36 @@ std::string difference(const Operand& operand, const Expected& expected) {
   return "";
 }
 
+/// Functions of angles by those of real numbers, tangents by quotients, powers by logarithms.
+template <class Operand, class Part>
+void check_functions(const Operand& x, const Operand& y, const std::vector<std::complex<Part>>& a,
+                     const std::vector<std::complex<Part>>& b) {
+  const auto check = [&](const auto& found, const auto& function) {
+    CHECK(difference(found, [&](std::size_t i) { return std::complex<Part>(function(std::complex<double>(a[i]))); }) ==
+          "");
+  };
+  const auto sine = [](std::complex<double> z) {
+    return std::complex(std::sin(z.real()) * std::cosh(z.imag()), std::cos(z.real()) * std::sinh(z.imag()));
+  };
+  const auto cosine = [](std::complex<double> z) {
+    return std::complex(std::cos(z.real()) * std::cosh(z.imag()), -std::sin(z.real()) * std::sinh(z.imag()));
+  };
+  const std::complex<double> i(0, 1);
+  check(tenon::sin(x), sine);
+  check(tenon::cos(x), cosine);
+  check(tenon::tan(x), [&](std::complex<double> z) { return sine(z) / cosine(z); });
+  check(tenon::sinh(x), [&](std::complex<double> z) { return -i * sine(i * z); });
+  check(tenon::cosh(x), [&](std::complex<double> z) { return cosine(i * z); });
+  check(tenon::tanh(x), [&](std::complex<double> z) { return -i * sine(i * z) / cosine(i * z); });
+  CHECK(difference(tenon::sinh(tenon::asinh(x)), [&](std::size_t k) { return a[k]; }) == "");
+  CHECK(difference(tenon::cosh(tenon::acosh(x)), [&](std::size_t k) { return a[k]; }) == "");
+  CHECK(difference(tenon::tanh(tenon::atanh(x)), [&](std::size_t k) { return a[k]; }) == "");
+  CHECK(difference(tenon::pow(x, 2), [&](std::size_t k) { return a[k] * a[k]; }) == "");
+  CHECK(difference(tenon::pow(x, y), [&](std::size_t k) {
+          return std::complex<Part>(std::exp(std::complex<double>(b[k]) * std::log(std::complex<double>(a[k]))));
+        }) == "");
+}
+
 template <class Part, class Space>
 void check_operations() {
   using number = std::complex<Part>;
@@ -69,6 +99,7 @@ void check_operations() {
     CHECK(difference(tenon::exp(x), [&](std::size_t i) { return std::exp(a[i]); }) == "");
     CHECK(difference(tenon::log(x), [&](std::size_t i) { return std::log(a[i]); }) == "");
     CHECK(difference(tenon::sqrt(x), [&](std::size_t i) { return std::sqrt(a[i]); }) == "");
+    check_functions(x, y, a, b);
     CHECK(difference(tenon::conj(x), [&](std::size_t i) { return std::conj(a[i]); }) == "");
     CHECK(difference(tenon::real(x), [&](std::size_t i) { return a[i].real(); }) == "");
     CHECK(difference(tenon::imag(x), [&](std::size_t i) { return a[i].imag(); }) == "");

@@ -206,7 +206,23 @@ struct pow_op : promoting, lanewise<pow_op> {
   }
   template <class T>
   TENON_HOST_DEVICE static constexpr T number(T x, T y) {
-    static_assert(!is_complex<T> || must_hold<T>, "tenon: a power of complex numbers is exp(y * log(z)), or a product");
+    if constexpr (is_complex<T>) {
+      using std::pow;
+      return pow(x, y);  // the type's own, found by argument-dependent lookup
+    } else {
+      return whole_number(x, y);
+    }
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return g * apply_op<where_op>(z == 0, 0, z * apply_op<pow_op>(x, z - 1));
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto& x, const auto& z) {
+    return g * apply_op<where_op>(x == 0 && z >= 0, 0, y * apply_op<log_op>(x));
+  }
+
+ private:
+  template <class T>
+  TENON_HOST_DEVICE static constexpr T whole_number(T x, T y) {
     auto left = simd::wrapping(y);
     if constexpr (std::is_signed_v<T>) {
       if (y < 0 && x != 1 && x != -1) return 0;
@@ -218,12 +234,6 @@ struct pow_op : promoting, lanewise<pow_op> {
       factor *= factor;
     }
     return simd::unwrapped<T>(power);
-  }
-  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
-    return g * apply_op<where_op>(z == 0, 0, z * apply_op<pow_op>(x, z - 1));
-  }
-  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto& x, const auto& z) {
-    return g * apply_op<where_op>(x == 0 && z >= 0, 0, y * apply_op<log_op>(x));
   }
 };
 TENON_FUNCTION_OBJECT pointwise_function<pow_op> pow;
