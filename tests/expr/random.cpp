@@ -214,7 +214,7 @@ TEST_CASE("ranges that are not finite or descend, and negative deviations, are r
         "uniform: range [0, inf), expected a finite length");
   CHECK_THROWS_AS(tenon::uniform<double>({3}, 1, -1.5e308, 1.5e308), tenon::error);
   CHECK_THROWS_AS(tenon::uniform<float>({3}, 1, -3e38f, 3e38f), tenon::error);
-  CHECK_THROWS_AS(tenon::uniform<double>({3}, 1, std::nan("")), tenon::error);
+  CHECK_THROWS_AS(tenon::uniform<double>({3}, 1, std::nan(""), 1), tenon::error);
   CHECK(text_of<tenon::error>([] { tenon::normal<double>({3}, 1, 0, -0.5); }) ==
         "normal: deviation -0.5, expected at least 0");
   CHECK_THROWS_AS(tenon::normal<float>({3}, 1, 0, std::nanf("")), tenon::error);

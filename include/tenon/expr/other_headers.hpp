@@ -43,7 +43,9 @@ struct result_of_random {
 };
 template <class Call>
 struct result_without_seed {
-  static_assert(must_hold<Call>, "tenon: a seed stands behind the extents, as in uniform<float>({3, 4}, 1)");
+  static_assert(must_hold<Call>,
+                "tenon: a seed stands behind the extents, and both numbers of the distribution behind it, as in "
+                "uniform<float>({3, 4}, 1) or uniform<float>({3, 4}, 1, -1, 1), with <tenon/expr/random.hpp>");
 };
 template <class Name>
 struct result_of_other_name {
@@ -123,9 +125,9 @@ template <class... Types>
 detail::result_of_random<struct permutation_call> permutation(...);
 
 template <class... Types, int Rank>
-detail::result_without_seed<struct uniform_call> uniform(const listed_extent (&)[Rank]);
+detail::result_without_seed<struct uniform_call> uniform(const listed_extent (&)[Rank], ...);
 template <class... Types, int Rank>
-detail::result_without_seed<struct normal_call> normal(const listed_extent (&)[Rank]);
+detail::result_without_seed<struct normal_call> normal(const listed_extent (&)[Rank], ...);
 
 template <class... Types>
 detail::result_of_extents<struct zeros_call> zeros(...);

@@ -282,15 +282,23 @@ template <class Number>
 /// source    Salmon and others 2011 (Philox)
 /// example   x = uniform<float>({2, 3}, 1, -1.0f, 1.0f);
 template <dtype T, shape_type Shape>
-auto uniform(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> low = 0,
-             detail::drawn_number<T> high = 1) {
+auto uniform(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> low, detail::drawn_number<T> high) {
   detail::check_range(low, high);
   return generated<uniform_generator<T>, Shape>{{seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
-auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> low = 0,
-             detail::drawn_number<T> high = 1) {
+auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> low,
+             detail::drawn_number<T> high) {
   return uniform<T>(listed_shape(extents), seed, low, high);
+}
+/// The same in [0, 1).
+template <dtype T, shape_type Shape>
+auto uniform(const Shape& extents, std::uint64_t seed) {
+  return uniform<T>(extents, seed, 0, 1);
+}
+template <dtype T, int Rank>
+auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed) {
+  return uniform<T>(listed_shape(extents), seed, 0, 1);
 }
 
 /// Normal numbers around `centre`, a pure function of `seed` and position; the same bits everywhere.
@@ -299,16 +307,25 @@ auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::d
 /// source    Box, Muller 1958
 /// example   x = normal<float>({2, 3}, 1, 0.0f, 0.1f);
 template <dtype T, shape_type Shape>
-auto normal(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> centre = 0,
-            detail::drawn_number<T> deviation = 1) {
+auto normal(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> centre,
+            detail::drawn_number<T> deviation) {
   if (!(deviation >= 0)) throw error(compose_text("normal: deviation ", deviation, ", expected at least 0"));
   return generated<normal_generator<T>, Shape>{
       {seed, centre, deviation}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
-auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> centre = 0,
-            detail::drawn_number<T> deviation = 1) {
+auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> centre,
+            detail::drawn_number<T> deviation) {
   return normal<T>(listed_shape(extents), seed, centre, deviation);
+}
+/// The same around 0, of deviation 1.
+template <dtype T, shape_type Shape>
+auto normal(const Shape& extents, std::uint64_t seed) {
+  return normal<T>(extents, seed, 0, 1);
+}
+template <dtype T, int Rank>
+auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed) {
+  return normal<T>(listed_shape(extents), seed, 0, 1);
 }
 
 /// Normal numbers; those outside [low, high] are drawn again. They are a pure function of `seed` and position, with the
