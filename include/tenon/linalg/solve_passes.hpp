@@ -99,7 +99,7 @@ struct solve_pass {
   }
   template <bool Divides>
   TENON_HOST_DEVICE TENON_INLINE index solve_loaded(T* work, T* side, system_kind way) const {
-    if (way == system_kind::triangular) return substitute<Divides>(work, side, n, columns, how);
+    if (way == system_kind::triangular) return substitute_checked<Divides>(work, side, n, columns, how);
     if (way == system_kind::positive_definite) {
       const index failed = factor_cholesky<true>(work, n);
       if (failed >= 0) return failed;
