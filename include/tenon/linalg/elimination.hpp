@@ -82,10 +82,10 @@ TENON_HOST_DEVICE TENON_INLINE index substitute(const T* a, T* b, Extent n, Colu
   return -1;
 }
 
-/// The same where no column depends on those before it.
+/// The same, unless a column depends on those before it.
 template <bool Divides, class T, class Extent, class Columns>
-TENON_HOST_DEVICE TENON_INLINE index substitute_checked(const T* a, T* b, Extent n, Columns columns, substitution how) {
-  const index dependent = how.least_share == 0 ? -1 : first_dependent(a, n, static_cast<T>(how.least_share));
+TENON_HOST_DEVICE index substitute_factor(const T* a, T* b, Extent n, Columns columns, substitution how) {
+  const index dependent = first_dependent(a, n, static_cast<T>(how.least_share));
   return dependent >= 0 ? dependent : substitute<Divides>(a, b, n, columns, how);
 }
 

@@ -100,7 +100,7 @@ struct triangular_algorithm : system_algorithm<triangular_algorithm> {
   TENON_INLINE detail::system_options system() const {
     return {least_share > 0 ? detail::matrix_operation{"lstsq", "has columns that depend on each other"}
                             : detail::matrix_operation{name, detail::is_singular},
-            detail::system_kind::triangular,
+            least_share > 0 ? detail::system_kind::factor : detail::system_kind::triangular,
             {options.upper, options.transposed,
              options.unit_diagonal ? detail::diagonal_kind::ones : detail::diagonal_kind::pivots, least_share}};
   }
