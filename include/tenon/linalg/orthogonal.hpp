@@ -38,17 +38,20 @@ TENON_HOST_DEVICE T scale_to_unit(T* elements, index count) {
   return std::ldexp(T(1), exponent);
 }
 
+/// Sums of squares below it have lost digits.
+template <class T>
+inline constexpr T least_square = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+
 /// The reflections that make `columns` vectors of `length` elements a triangle R, each below R's diagonal, and their
 /// factors. R is on and above the diagonal then.
 /// source    Golub and Van Loan, Matrix Computations, algorithm 5.2.1
 template <class T>
 TENON_HOST_DEVICE void reflect_columns(T* columns, T* factors, index length, index count) {
-  constexpr T squares_vanish = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
   for (index j = 0; j < count && j < length; ++j) {
     T* const own = columns + j * length;
     const index below = length - j - 1;
     T first = own[j], rest = inner_product(own + j + 1, own + j + 1, below), unit = 1;
-    if (rest < squares_vanish) {  // of a column that is tiny beside others
+    if (rest < least_square<T>) {  // of a column that is tiny beside others
       unit = scale_to_unit(own + j, below + 1);
       first = own[j], rest = inner_product(own + j + 1, own + j + 1, below);
       own[j] *= unit;
