@@ -246,8 +246,11 @@ struct reduction_function {
   template <tensor_operand Operand, class Axes>
     requires(!axes_of_reduction<Axes>)
   auto operator()(Operand&&, const Axes&) const {
+    static_assert((!tensor_operand<Axes> && !is_floating<Axes>) || must_hold<Axes>,
+                  "tenon: a reduction folds one tensor; of two, or of a tensor and a number, write maximum(x, y), "
+                  "minimum(x, y), logical_and(x, y)");
     static_assert(
-        must_hold<Axes>,
+        tensor_operand<Axes> || is_floating<Axes> || must_hold<Axes>,
         "tenon: axes are part of the type, sum(x, axis<0>), or, where only the run knows them, sum(x, axes{0})");
   }
 };
