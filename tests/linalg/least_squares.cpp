@@ -88,6 +88,32 @@ TEST_CASE("wide matrices, other rows and columns that depend on each other are r
   const tenon::tensor<double, rank<2>> zero = tenon::zeros<double>({4, 2});
   tenon::tensor<double, rank<2>> x = tenon::ones<double>({2, 1});
   CHECK(text_of<tenon::linear_algebra_error>([&] { x = tenon::lstsq(zero, b); }) ==
-        "lstsq: the matrix has columns that depend on each other (pivot 1)");
+        "lstsq: the matrix has columns that depend on each other (pivot 0)");
   CHECK(tenon::all(x == 1.0));
+}
+
+TEST_CASE("columns that depend on each other but for rounding are refused, others of any scale are not",
+          "[least_squares]") {
+  using tenon_test::text_of;
+  const tenon::tensor<double, rank<2>> near = {{1, 1, 4}, {1, 1 + 1e-15, 4}, {1, 1, 4.5}, {1, 1, 4}};
+  const tenon::tensor<double, rank<1>> b = {1, 2, 3, 5};
+  tenon::tensor<double, rank<1>> x = {7, 7, 7};
+  CHECK(text_of<tenon::linear_algebra_error>([&] { x = tenon::lstsq(near, b); }) ==
+        "lstsq: the matrix has columns that depend on each other (pivot 1)");
+  CHECK(tenon::all(x == 7));
+  const tenon::tensor<float, rank<2>> multiples = {{0.1f, 0.3f}, {0.2f, 0.6f}, {0.7f, 2.1f}, {0.9f, 2.7f}};
+  const tenon::tensor<float, rank<1>> few = {1, 2, 3, 4};
+  CHECK_THROWS_AS((tenon::tensor<float, rank<1>>(tenon::lstsq(multiples, few))), tenon::linear_algebra_error);
+  const tenon::tensor<float, tenon::shape<4, 2>> known = multiples;
+  CHECK_THROWS_AS((tenon::tensor<float, tenon::shape<2>>(tenon::lstsq(known, few))), tenon::linear_algebra_error);
+  const tenon::tensor<double, rank<2>> apart = {{1, 1}, {1, 1 + 1e-10}, {1, 1}, {1, 1 - 1e-10}};
+  const tenon::tensor<double, rank<1>> line = {3, 3 + 2e-10, 3, 3 - 2e-10};
+  for (const double scale : {1e-250, 1.0, 1e200}) {
+    CAPTURE(scale);
+    const tenon::tensor<double, rank<1>> factors = {scale, 1};
+    const tenon::tensor<double, rank<2>> scaled = apart * factors;
+    const tenon::tensor<double, rank<1>> found = tenon::lstsq(scaled, line);
+    CHECK(std::fabs(found[0] * scale - 1) < 1e-4);
+    CHECK(std::fabs(found[1] - 2) < 1e-4);
+  }
 }

@@ -42,6 +42,21 @@ TEST_CASE("reflections make a triangle, and orthonormal columns", "[orthogonal]"
   }
 }
 
+TEST_CASE("columns that are tiny beside others are reflected, too", "[orthogonal]") {
+  const plain_matrix a = tenon_test::scattered_matrix(9, 3, 5);
+  for (const double tiny : {0x1p-520, 0x1p-700, 0x1p-1000}) {
+    CAPTURE(tiny);
+    plain_matrix columns = transposed(a), q(3, 9);
+    for (tenon::index i = 0; i < 9; ++i) columns(1, i) *= tiny;
+    std::vector<double> factors(3);
+    detail::reflect_columns(columns.values.data(), factors.data(), 9, 3);
+    detail::unfold_reflections(columns.values.data(), factors.data(), q.values.data(), 9, 3);
+    const auto r = [&](tenon::index i, tenon::index j) { return i > j ? 0 : columns(j, i) / (j == 1 ? tiny : 1); };
+    CHECK(tenon_test::distance_from_orthonormal(transposed(q)) < 1e-14);
+    CHECK(farthest(times(transposed(q), plain_matrix(3, 3, r)), a) < 1e-14);
+  }
+}
+
 TEST_CASE("rotations make a symmetric matrix diagonal", "[orthogonal]") {
   for (const tenon::index n : {1, 2, 7, 21}) {
     const plain_matrix a = tenon_test::wilkinson(n);

@@ -20,6 +20,7 @@
 
 namespace nn = tenon::nn;
 using nn::detail::hides_parts;
+using nn::detail::is_closed_layer;
 using nn::detail::is_plain_struct_of_parts;
 
 namespace {
@@ -81,6 +82,31 @@ class with_a_constructor {
  private:
   int value_;
 };
+class with_a_private_layer {
+ public:
+  auto forward(const auto& x) { return layer_(x); }
+
+ private:
+  hidden layer_;
+};
+class with_a_chosen_forward : public with_a_private_layer {
+ public:
+  explicit with_a_chosen_forward(int) {}
+  int forward(int x) const { return x; }
+  int forward(float) const { return 0; }
+};
+class with_a_slope {
+ public:
+  explicit with_a_slope(double slope) : slope_(slope) {}
+  auto forward(const auto& x) const { return x * slope_; }
+
+ private:
+  double slope_;
+};
+struct with_an_open_forward {
+  std::string name;
+  auto forward(const auto& x) const { return x; }
+};
 
 template <class... Members>
 constexpr bool are_plain_structs = (is_plain_struct_of_parts<Members> && ...);
@@ -88,6 +114,10 @@ template <class... Members>
 constexpr bool hide_parts = (hides_parts<Members> && ...);
 template <class... Members>
 constexpr bool are_left_alone = ((!is_plain_struct_of_parts<Members> && !hides_parts<Members>) && ...);
+template <class... Members>
+constexpr bool are_closed_layers = (is_closed_layer<Members> && ...);
+template <class... Members>
+constexpr bool are_no_closed_layers = (!is_closed_layer<Members> && ...);
 
 }  // namespace
 
@@ -112,4 +142,11 @@ TEST_CASE("what holds no layers is left alone", "[hidden_parts]") {
 
 TEST_CASE("layers, parameters and what visits its parameters are no hidden parts", "[hidden_parts]") {
   STATIC_REQUIRE(are_left_alone<hidden, nn::parameter<float, tenon::shape<3>>, visits_by_itself>);
+}
+
+TEST_CASE("classes that have a forward and hide layers are found", "[hidden_parts]") {
+  STATIC_REQUIRE(are_closed_layers<with_a_private_layer, with_a_chosen_forward>);
+  STATIC_REQUIRE(are_no_closed_layers<with_a_slope, with_an_open_forward, with_a_constructor, visits_by_itself>);
+  STATIC_REQUIRE(are_no_closed_layers<hidden, nn::parameter<float, tenon::shape<3>>, std::string, std::mutex, int>);
+  STATIC_REQUIRE(are_no_closed_layers<std::function<void(hidden&)>, std::vector<int>, std::any, holds_others>);
 }

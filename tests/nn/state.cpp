@@ -193,3 +193,13 @@ TEST_CASE("a network lives where its own parameters lie, and not where those of 
   listed_layers network{std::vector<nn::linear<3, 2>>(2)};
   CHECK(!nn::life_of(network).has_value());
 }
+
+TEST_CASE("lists of layers are frozen as layers are", "[state]") {
+  std::vector<nn::linear<3, 2>> several(3);
+  nn::linear<3, 2> pair[2];
+  nn::freeze(several);
+  nn::freeze(pair);
+  CHECK((several[2].weight.is_frozen && several[0].bias.is_frozen && pair[1].weight.is_frozen));
+  nn::freeze(several, false);
+  CHECK(!several[2].weight.is_frozen);
+}

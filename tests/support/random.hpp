@@ -60,4 +60,14 @@ void check_close(const Actual& actual, const Expected& expected, double bound) {
   }
 }
 
+/// Pearson's statistic of equally likely bins, in standard deviations from its expectation.
+inline double chi_square(const std::vector<double>& counts) {
+  double total = 0, statistic = 0;
+  for (const double each : counts) total += each;
+  const double expected = total / static_cast<double>(counts.size());
+  for (const double each : counts) statistic += (each - expected) * (each - expected) / expected;
+  const double freedom = static_cast<double>(counts.size()) - 1;
+  return (statistic - freedom) / std::sqrt(2 * freedom);
+}
+
 }  // namespace tenon_test

@@ -201,6 +201,15 @@ constexpr scalar<T> as_node(T value) {
   return {value};
 }
 
+namespace detail {
+/// What becomes of any other operand: the compiler reads this at the user's call.
+template <class Call>
+struct result_of_values {
+  static_assert(must_hold<Call>, "tenon: a vector, span or array is an operand through a view of it, x + view(values)");
+};
+}  // namespace detail
+detail::result_of_values<struct operator_call> as_node(...);
+
 /// Elements of a leaf under other extents and strides, as a leaf that keeps them as long as that one does.
 template <class T, shape_type Shape, class Space, class Owner, shape_type New>
 constexpr auto leaf_under(const leaf<T, Shape, Space, Owner>& node, const view<const T, New, Space>& elements) {
@@ -292,7 +301,10 @@ concept tensor_operand = detail::is_tensor<std::remove_cvref_t<T>> || detail::is
 template <class... Operands>
 concept operands_of_expression =
     (tensor_operand<Operands> || ...) && ((tensor_operand<Operands> || dtype<std::remove_cvref_t<Operands>>) && ...);
+/// The operands of an operator. A vector, span or array is taken, too, and refused by a sentence.
 template <class Right, class Left>
-concept operand_beside = operands_of_expression<Left, Right>;
+concept operand_beside =
+    operands_of_expression<Left, Right> || (tensor_operand<Left> && detail::holds_values<std::remove_cvref_t<Right>>) ||
+    (tensor_operand<Right> && detail::holds_values<std::remove_cvref_t<Left>>);
 
 }  // namespace tenon

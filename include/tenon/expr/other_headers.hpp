@@ -43,7 +43,9 @@ struct result_of_random {
 };
 template <class Call>
 struct result_without_seed {
-  static_assert(must_hold<Call>, "tenon: a seed stands behind the extents, as in uniform<float>({3, 4}, 1)");
+  static_assert(must_hold<Call>,
+                "tenon: a seed stands behind the extents, and both numbers of the distribution behind it, as in "
+                "uniform<float>({3, 4}, 1) or uniform<float>({3, 4}, 1, -1, 1), with <tenon/expr/random.hpp>");
 };
 template <class Name>
 struct result_of_other_name {
@@ -78,6 +80,11 @@ template <class Call>
 struct result_of_deviation {
   static_assert(must_hold<Call>,
                 "tenon: axes are written as in stddev(x, axis<1>), a correction behind them, stddev(x, all_axes{}, 1)");
+};
+template <class Call>
+struct result_of_tolerance {
+  static_assert(must_hold<Call>,
+                "tenon: tolerances have names, isclose(x, y, {.relative = 1e-5, .absolute = 1e-8}), and stand last");
 };
 template <class Call>
 struct result_of_joining {
@@ -123,9 +130,9 @@ template <class... Types>
 detail::result_of_random<struct permutation_call> permutation(...);
 
 template <class... Types, int Rank>
-detail::result_without_seed<struct uniform_call> uniform(const listed_extent (&)[Rank]);
+detail::result_without_seed<struct uniform_call> uniform(const listed_extent (&)[Rank], ...);
 template <class... Types, int Rank>
-detail::result_without_seed<struct normal_call> normal(const listed_extent (&)[Rank]);
+detail::result_without_seed<struct normal_call> normal(const listed_extent (&)[Rank], ...);
 
 template <class... Types>
 detail::result_of_extents<struct zeros_call> zeros(...);
@@ -137,6 +144,7 @@ detail::result_of_ranges<struct slice_call> slice(...);
 detail::result_of_joining<struct joining_call> concatenate(...), stack(...);
 detail::result_of_deviation<struct deviation_call> stddev(...);
 detail::result_of_shifts<struct shifts_call> roll(...);
+detail::result_of_tolerance<struct tolerance_call> isclose(...);
 detail::result_of_axes<struct axes_call> softmax(...), log_softmax(...), logsumexp(...), standardise(...), flip(...),
     repeat(...), squeeze(...), flatten(...), unflatten(...), permute(...), swap_axes(...), move_axis(...), take(...),
     take_along_axis(...), select(...), narrow(...), count_nonzero(...), norm_l1(...), norm_l2(...), norm_inf(...);
@@ -155,6 +163,7 @@ detail::result_of_other_name<struct use_swap_axes> swapaxes(...);
 detail::result_of_other_name<struct use_move_axis> moveaxis(...);
 detail::result_of_other_name<struct use_repeat> repeat_interleave(...);
 detail::result_of_other_name<struct use_flatten> ravel(...);
+detail::result_of_other_name<struct use_all_of_isclose> allclose(...);
 template <int... Axes>
 detail::result_of_other_name<struct use_new_axis> unsqueeze(...);
 template <int... Axes>

@@ -8,6 +8,7 @@
 #include <limits>
 #include <tenon/expr/pointwise.hpp>
 #include <tenon/expr/random_normal.hpp>
+#include <tenon/expr/random_permutation.hpp>
 
 namespace tenon {
 
@@ -233,36 +234,6 @@ struct integer_generator {
   }
 };
 
-/// A permutation of [0, count): a Feistel network over the next power of 4, walked until it is back inside.
-template <dtype T>
-struct permutation_generator {
-  static constexpr const char* name = "permutation";
-  using element = T;
-  static constexpr int rounds = 8;
-  std::uint64_t seed, count;
-  int half_bits;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    auto image = static_cast<std::uint64_t>(offset);
-    do image = permute(image);
-    while (image >= count);
-    return static_cast<compute_type<T>>(image);
-  }
-
- private:
-  TENON_HOST_DEVICE std::uint64_t permute(std::uint64_t value) const {
-    const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
-    std::uint64_t left = value >> half_bits, right = value & mask;
-    for (std::uint32_t turn = 0; turn < rounds; ++turn) {
-      const auto bits = philox4x32({static_cast<std::uint32_t>(right), turn, 1u, 0u},
-                                   {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
-      const std::uint64_t next = left ^ (bits[0] & mask);
-      left = right;
-      right = next;
-    }
-    return left << half_bits | right;
-  }
-};
-
 namespace detail {
 
 template <class Number>
@@ -282,15 +253,23 @@ template <class Number>
 /// source    Salmon and others 2011 (Philox)
 /// example   x = uniform<float>({2, 3}, 1, -1.0f, 1.0f);
 template <dtype T, shape_type Shape>
-auto uniform(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> low = 0,
-             detail::drawn_number<T> high = 1) {
+auto uniform(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> low, detail::drawn_number<T> high) {
   detail::check_range(low, high);
   return generated<uniform_generator<T>, Shape>{{seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
-auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> low = 0,
-             detail::drawn_number<T> high = 1) {
+auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> low,
+             detail::drawn_number<T> high) {
   return uniform<T>(listed_shape(extents), seed, low, high);
+}
+/// The same in [0, 1).
+template <dtype T, shape_type Shape>
+auto uniform(const Shape& extents, std::uint64_t seed) {
+  return uniform<T>(extents, seed, 0, 1);
+}
+template <dtype T, int Rank>
+auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed) {
+  return uniform<T>(listed_shape(extents), seed, 0, 1);
 }
 
 /// Normal numbers around `centre`, a pure function of `seed` and position; the same bits everywhere.
@@ -299,16 +278,25 @@ auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::d
 /// source    Box, Muller 1958
 /// example   x = normal<float>({2, 3}, 1, 0.0f, 0.1f);
 template <dtype T, shape_type Shape>
-auto normal(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> centre = 0,
-            detail::drawn_number<T> deviation = 1) {
+auto normal(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> centre,
+            detail::drawn_number<T> deviation) {
   if (!(deviation >= 0)) throw error(compose_text("normal: deviation ", deviation, ", expected at least 0"));
   return generated<normal_generator<T>, Shape>{
       {seed, centre, deviation}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
-auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> centre = 0,
-            detail::drawn_number<T> deviation = 1) {
+auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> centre,
+            detail::drawn_number<T> deviation) {
   return normal<T>(listed_shape(extents), seed, centre, deviation);
+}
+/// The same around 0, of deviation 1.
+template <dtype T, shape_type Shape>
+auto normal(const Shape& extents, std::uint64_t seed) {
+  return normal<T>(extents, seed, 0, 1);
+}
+template <dtype T, int Rank>
+auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed) {
+  return normal<T>(listed_shape(extents), seed, 0, 1);
 }
 
 /// Normal numbers; those outside [low, high] are drawn again. They are a pure function of `seed` and position, with the
@@ -380,20 +368,6 @@ auto randint(const Shape& extents, std::uint64_t seed, index low, index high) {
 template <dtype T, int Rank>
 auto randint(const listed_extent (&extents)[Rank], std::uint64_t seed, index low, index high) {
   return randint<T>(listed_shape(extents), seed, low, high);
-}
-
-/// The numbers 0 to count - 1 in an order that `seed` chooses; each is computed by itself, nothing is stored.
-/// throws    shape_error when count is negative, dtype_error where T holds fewer numbers
-/// cost      about 10 philox blocks a number
-/// source    Luby, Rackoff 1988; Black, Rogaway 2002 (cycle walking)
-/// example   const auto order = evaluated_tensor(permutation<std::int64_t>(100, 1));
-template <dtype T = index>
-auto permutation(index count, std::uint64_t seed) {
-  if (count > 0) detail::check_number<T>("permutation", scalar<index>{count - 1});
-  int half_bits = 1;
-  while (count > index{1} << 2 * half_bits) ++half_bits;
-  return generated<permutation_generator<T>, rank<1>>{
-      {seed, static_cast<std::uint64_t>(count), half_bits}, rank<1>(count), 0, {{1}}};
 }
 
 }  // namespace tenon

@@ -4,8 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <tenon/expr/monoids.hpp>
 #include <tenon/expr/runtime_axes.hpp>
+#include <utility>
 
 namespace tenon {
 
@@ -244,8 +246,11 @@ struct reduction_function {
   template <tensor_operand Operand, class Axes>
     requires(!axes_of_reduction<Axes>)
   auto operator()(Operand&&, const Axes&) const {
+    static_assert((!tensor_operand<Axes> && !is_floating<Axes>) || must_hold<Axes>,
+                  "tenon: a reduction folds one tensor; of two, or of a tensor and a number, write maximum(x, y), "
+                  "minimum(x, y), logical_and(x, y)");
     static_assert(
-        must_hold<Axes>,
+        tensor_operand<Axes> || is_floating<Axes> || must_hold<Axes>,
         "tenon: axes are part of the type, sum(x, axis<0>), or, where only the run knows them, sum(x, axes{0})");
   }
 };
@@ -260,4 +265,19 @@ TENON_FUNCTION_OBJECT reduction_function<argmin_monoid> argmin;
 TENON_FUNCTION_OBJECT reduction_function<all_monoid> all;
 TENON_FUNCTION_OBJECT reduction_function<any_monoid> any;
 
+/// Refuses `auto [values, positions] = max(x, axis<1>)`: what PyTorch gives is a pair.
+template <int I, class Monoid, class Axes, class Operand>
+constexpr int get(const reduction<Monoid, Axes, Operand>&) {
+  static_assert(must_hold<Monoid>,
+                "tenon: a reduction is one expression; argmax(x, axis<1>) gives positions, topk(x, 1, axis<1>) both");
+  return 0;
+}
+
 }  // namespace tenon
+
+template <class Monoid, class Axes, class Operand>
+struct std::tuple_size<tenon::reduction<Monoid, Axes, Operand>> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I, class Monoid, class Axes, class Operand>
+struct std::tuple_element<I, tenon::reduction<Monoid, Axes, Operand>> {
+  using type = int;
+};

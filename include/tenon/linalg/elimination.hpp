@@ -43,7 +43,19 @@ enum class diagonal_kind : unsigned char { pivots, reciprocals, ones };
 struct substitution {
   bool is_upper = false, is_transposed = false;
   diagonal_kind diagonal = diagonal_kind::pivots;
+  double least_share = 0;  ///< of an upper factor of orthogonal columns: pivots are above that share of their column
 };
+
+/// The number of the first column whose pivot is no more than rounding left of it, or -1.
+template <class T, class Extent>
+TENON_HOST_DEVICE index first_dependent(const T* a, Extent n, T least_share) {
+  for (index j = 0; j < n; ++j) {
+    T greatest = 0;
+    for (index i = 0; i <= j; ++i) greatest = std::fmax(greatest, std::fabs(a[i * n + j]));
+    if (!(std::fabs(a[j * n + j]) > least_share * greatest)) return j;
+  }
+  return -1;
+}
 
 /// b = a^-1 b for the triangle of a that `how` names. The number of the first pivot that is too small, or -1.
 template <bool Divides = false, class T, class Extent, class Columns>
@@ -68,6 +80,13 @@ TENON_HOST_DEVICE TENON_INLINE index substitute(const T* a, T* b, Extent n, Colu
     for (index j = 0; j < columns; ++j) b[i * columns + j] *= scale;
   }
   return -1;
+}
+
+/// The same, unless a column depends on those before it.
+template <bool Divides, class T, class Extent, class Columns>
+TENON_HOST_DEVICE index substitute_factor(const T* a, T* b, Extent n, Columns columns, substitution how) {
+  const index dependent = first_dependent(a, n, static_cast<T>(how.least_share));
+  return dependent >= 0 ? dependent : substitute<Divides>(a, b, n, columns, how);
 }
 
 /// The row, from `k` on, whose element of column `k` is greatest.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <tenon/linalg/passes.hpp>
 
 namespace tenon {
@@ -37,6 +38,10 @@ TENON_HOST_DEVICE T scale_to_unit(T* elements, index count) {
   return std::ldexp(T(1), exponent);
 }
 
+/// Sums of squares below it have lost digits.
+template <class T>
+inline constexpr T least_square = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+
 /// The reflections that make `columns` vectors of `length` elements a triangle R, each below R's diagonal, and their
 /// factors. R is on and above the diagonal then.
 /// source    Golub and Van Loan, Matrix Computations, algorithm 5.2.1
@@ -45,14 +50,19 @@ TENON_HOST_DEVICE void reflect_columns(T* columns, T* factors, index length, ind
   for (index j = 0; j < count && j < length; ++j) {
     T* const own = columns + j * length;
     const index below = length - j - 1;
-    const T first = own[j], rest = inner_product(own + j + 1, own + j + 1, below);
+    T first = own[j], rest = inner_product(own + j + 1, own + j + 1, below), unit = 1;
+    if (rest < least_square<T>) {  // of a column that is tiny beside others
+      unit = scale_to_unit(own + j, below + 1);
+      first = own[j], rest = inner_product(own + j + 1, own + j + 1, below);
+      own[j] *= unit;
+    }
     factors[j] = 0;
     if (rest == 0) continue;
     const T norm = std::sqrt(first * first + rest), result = first > 0 ? -norm : norm;
     factors[j] = (result - first) / result;
     const T scale = 1 / (first - result);
     for (index i = j + 1; i < length; ++i) own[i] *= scale;
-    own[j] = result;
+    own[j] = result * unit;
     for (index other = j + 1; other < count; ++other) {
       T* const vector = columns + other * length;
       const T share = factors[j] * (vector[j] + inner_product(own + j + 1, vector + j + 1, below));

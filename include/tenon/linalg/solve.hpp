@@ -95,14 +95,14 @@ struct solve_algorithm : system_algorithm<solve_algorithm<Transposed>> {
 struct triangular_algorithm : system_algorithm<triangular_algorithm> {
   static constexpr const char* name = "solve_triangular";
   triangular_options options;
-  bool is_of_lstsq = false;  ///< whose name errors tell
+  double least_share = 0;  ///< of lstsq, whose name errors tell: what a pivot is of its column where columns differ
   bool operator==(const triangular_algorithm&) const = default;
   TENON_INLINE detail::system_options system() const {
-    return {is_of_lstsq ? detail::matrix_operation{"lstsq", "has columns that depend on each other"}
-                        : detail::matrix_operation{name, detail::is_singular},
-            detail::system_kind::triangular,
+    return {least_share > 0 ? detail::matrix_operation{"lstsq", "has columns that depend on each other"}
+                            : detail::matrix_operation{name, detail::is_singular},
+            least_share > 0 ? detail::system_kind::factor : detail::system_kind::triangular,
             {options.upper, options.transposed,
-             options.unit_diagonal ? detail::diagonal_kind::ones : detail::diagonal_kind::pivots}};
+             options.unit_diagonal ? detail::diagonal_kind::ones : detail::diagonal_kind::pivots, least_share}};
   }
 };
 

@@ -49,8 +49,8 @@ struct cholesky_pass {
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(l[number]); }
 };
 
-/// How a system is solved.
-enum class system_kind { general, positive_definite, triangular };
+/// How a system is solved; triangles of factors have independent columns.
+enum class system_kind { general, positive_definite, triangular, factor };
 
 template <class T, class Extent, class Columns, class Left, class Right, class Target>
 struct solve_pass {
@@ -100,6 +100,7 @@ struct solve_pass {
   template <bool Divides>
   TENON_HOST_DEVICE TENON_INLINE index solve_loaded(T* work, T* side, system_kind way) const {
     if (way == system_kind::triangular) return substitute<Divides>(work, side, n, columns, how);
+    if (way == system_kind::factor) return substitute_factor<Divides>(work, side, n, columns, how);
     if (way == system_kind::positive_definite) {
       const index failed = factor_cholesky<true>(work, n);
       if (failed >= 0) return failed;
@@ -112,7 +113,7 @@ struct solve_pass {
     return failed >= 0 ? failed : substitute<Divides>(work, side, n, columns, {.is_upper = true});
   }
   /// No library is faster with triangles.
-  bool is_large() const { return n >= least_factored && kind != system_kind::triangular; }
+  bool is_large() const { return n >= least_factored && kind < system_kind::triangular; }
   template <class Space>
   bool run_in(const matrix_library<T>& library, index number, T* work) const {
     const bool is_positive = kind == system_kind::positive_definite;

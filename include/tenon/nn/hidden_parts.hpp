@@ -8,6 +8,7 @@
 #include <tenon/nn/members.hpp>
 #include <tenon/nn/state.hpp>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace tenon::nn::detail {
@@ -79,6 +80,19 @@ concept is_plain_struct_of_parts =
 template <class Member, int Covers>
   requires(Covers > 0 && (hides_parts<Member, Covers> || is_plain_struct_of_parts<Member, Covers>))
 inline constexpr bool has_parts<Member, Covers> = true;
+
+struct named_forward {
+  int forward;
+};
+/// Names `forward`, unless a class does, too.
+template <class Class>
+struct beside_named_forward : Class, named_forward {};
+/// Whether a class with something to hide has a `forward`, of whatever arguments, and is no layer: what trains in it
+/// nobody finds. What is copied as bytes holds no tensor.
+template <class Member>
+concept is_closed_layer = std::is_class_v<Member> && !std::is_final_v<Member> && !std::is_aggregate_v<Member> &&
+                          !std::is_trivially_copyable_v<Member> && !has_parameters<Member> && !is_parameter<Member> &&
+                          !requires { &beside_named_forward<Member>::forward; };
 
 /// Whether a member points to a layer or parameter that a module could change: its parameters would be nobody's.
 template <class Member>

@@ -39,6 +39,10 @@ void visit_parts(const std::string& name, Member& member, const Visitor& visitor
     static_assert(!is_plain_struct_of_parts<Member> || must_hold<Member>,
                   "tenon: a struct of layers is a module, too: struct block : nn::module<block>; nobody trains others");
     static_assert(
+        !is_closed_layer<Member> || must_hold<Member>,
+        "tenon: a class with a forward is a module of public layers, struct block : nn::module<block>; nobody "
+        "trains what others hide");
+    static_assert(
         !points_to_parts<Member> || must_hold<Member>,
         "tenon: a module holds its layers, no pointers to them; what modules share is an argument of forward");
     must_name_itself<Member>();
@@ -64,7 +68,8 @@ struct moved_module<To, Module<Arguments...>> {
 
 /// Base of a network. Its members are layers, other modules, parameters, tensors (buffers, such as a table of
 /// positions), lists of these (std::vector, std::array, C arrays), and anything else, which is left alone; other
-/// containers of layers, structs of layers that are no modules, and pointers to layers do not compile. Names are those
+/// containers of layers, structs of layers that are no modules, classes with a `forward` that hide theirs, and pointers
+/// to layers do not compile. Names are those
 /// of the members with dots between, as in PyTorch's state_dict.
 ///
 /// `net(inputs...)` calls `forward`, whatever that takes and returns: values, or structs of them. Loops, conditions and

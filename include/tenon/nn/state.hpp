@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <tenon/nn/layer.hpp>
@@ -62,6 +63,17 @@ void freeze(Network& net, bool is_frozen = true) {
     parameter.is_frozen = is_frozen;
     if (is_frozen) parameter.has_gradient = false;
   });
+}
+
+/// The same of a list of layers or networks.
+/// example   nn::freeze(net.blocks);
+template <class Networks>
+  requires(!has_parameters<Networks> &&
+           requires(Networks& several) {
+             requires has_parameters<std::remove_cvref_t<decltype(*std::begin(several))>>;
+           })
+void freeze(Networks& several, bool is_frozen = true) {
+  for (auto& each : several) freeze(each, is_frozen);
 }
 
 /// Where the parameters of a layer or network lie, and what their elements are: `space` and `element` of the first

@@ -20,7 +20,21 @@ template <class Gradient, class Tie, class Choice>
 constexpr auto half_of_ties(const Gradient& g, const Tie& tie, const Choice& chosen) {
   return apply_op<where_op>(tie, g * 0.5, apply_op<where_op>(chosen, g, 0));
 }
+
+/// What a difference gives.
+template <class T>
+struct difference {
+  static_assert(!std::is_same_v<T, bool> || must_hold<T>,
+                "tenon: bools have no sign and no difference; write cast<int>(x > 0) - cast<int>(x < 0), !x or x != y");
+  using type = T;
+};
 }  // namespace detail
+
+/// As promoting, of what has a sign: of two bools, true - false and false - true would be the same.
+struct promoting_signed : promoting {
+  template <class... Operands>
+  using element = typename detail::difference<promoted_element<Operands...>>::type;
+};
 
 /// x + y
 struct add_op : promoting {
@@ -35,7 +49,7 @@ struct add_op : promoting {
 TENON_FUNCTION_OBJECT pointwise_function<add_op> add;
 
 /// x - y
-struct subtract_op : promoting {
+struct subtract_op : promoting_signed {
   static constexpr const char* name = "subtract";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
@@ -71,7 +85,7 @@ struct divide_op : promoting {
 TENON_FUNCTION_OBJECT pointwise_function<divide_op> divide;
 
 /// -x
-struct negate_op : promoting {
+struct negate_op : promoting_signed {
   static constexpr const char* name = "negate";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {

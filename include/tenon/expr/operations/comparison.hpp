@@ -80,6 +80,17 @@ struct equality<X, Y> {
   using type = bool;
 };
 
+/// Whether a node says which of two operands is less.
+template <class Node>
+inline constexpr bool is_order = false;
+/// What a test of order gives.
+template <class X, class Y>
+struct order {
+  static_assert(!(is_order<X> && !std::is_same_v<typename Y::element, bool>) || must_hold<X, Y>,
+                "tenon: 0 < x < 2 asks whether a bool is less than 2; write 0 < x && x < 2");
+  using type = bool;
+};
+
 }  // namespace detail
 
 /// Comparisons for equality, which positions meet with labels.
@@ -87,6 +98,15 @@ struct comparing_equals : comparing {
   template <class... Operands>
   using element = typename detail::equality<Operands...>::type;
 };
+
+/// Comparisons for order, which C++ does not chain as Python does.
+struct comparing_order : comparing {
+  template <class... Operands>
+  using element = typename detail::order<Operands...>::type;
+};
+template <class Op, class... Operands>
+  requires std::is_base_of_v<comparing_order, Op>
+inline constexpr bool detail::is_order<pointwise<Op, Operands...>> = true;
 
 /// x == y
 struct equal_op : comparing_equals {
@@ -117,7 +137,7 @@ struct not_equal_op : comparing_equals {
 TENON_FUNCTION_OBJECT pointwise_function<not_equal_op> not_equal;
 
 /// x < y
-struct less_op : comparing {
+struct less_op : comparing_order {
   static constexpr const char* name = "less";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
@@ -131,7 +151,7 @@ struct less_op : comparing {
 TENON_FUNCTION_OBJECT pointwise_function<less_op> less;
 
 /// x <= y
-struct less_equal_op : comparing {
+struct less_equal_op : comparing_order {
   static constexpr const char* name = "less_equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
@@ -145,7 +165,7 @@ struct less_equal_op : comparing {
 TENON_FUNCTION_OBJECT pointwise_function<less_equal_op> less_equal;
 
 /// x > y
-struct greater_op : comparing {
+struct greater_op : comparing_order {
   static constexpr const char* name = "greater";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
@@ -159,7 +179,7 @@ struct greater_op : comparing {
 TENON_FUNCTION_OBJECT pointwise_function<greater_op> greater;
 
 /// x >= y
-struct greater_equal_op : comparing {
+struct greater_equal_op : comparing_order {
   static constexpr const char* name = "greater_equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
