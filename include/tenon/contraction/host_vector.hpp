@@ -319,14 +319,14 @@ namespace on_host {
 struct few_rows {
   static constexpr const char* name = "few rows";
   template <class Problem>
-  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_right_type>;
+  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::right_type>;
   static bool takes(const auto& problem) {
     if (problem.extents.rows > detail::most_few) return false;
-    const auto matrix = memory_of(problem.plain_right);
+    const auto matrix = memory_of(problem.right);
     return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
   }
   static void run(const auto& problem) {
-    vector_product(problem.extents, problem.plain_left, memory_of(problem.plain_right), problem.results()).run_rows();
+    vector_product(problem.extents, problem.plain_left(), memory_of(problem.right), problem.results()).run_rows();
   }
 };
 
@@ -334,14 +334,14 @@ struct few_rows {
 struct few_columns {
   static constexpr const char* name = "few columns";
   template <class Problem>
-  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_left_type>;
+  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::left_type>;
   static bool takes(const auto& problem) {
     if (problem.extents.columns > detail::most_few) return false;
-    const auto matrix = memory_of(problem.plain_left);
+    const auto matrix = memory_of(problem.left);
     return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
   }
   static void run(const auto& problem) {
-    vector_product(problem.extents, problem.plain_right, memory_of(problem.plain_left), problem.results())
+    vector_product(problem.extents, problem.plain_right(), memory_of(problem.left), problem.results())
         .run_columns();
   }
 };

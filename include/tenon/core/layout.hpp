@@ -83,15 +83,19 @@ struct address_range {
 };
 
 /// The addresses that a block touches, whatever the signs of its strides.
-TENON_INLINE address_range addresses(const any_block& block) {
+template <class Block>
+TENON_INLINE address_range addresses(const Block& block) {
+  const auto& [start, extents, strides, size, type] = block;
   index lowest = 0, highest = 0;
-  for (int axis = 0; axis < block.extents.rank; ++axis) {
-    if (block.extents[axis] == 0) return {};
-    const index reach = (block.extents[axis] - 1) * block.strides[axis];
-    (reach < 0 ? lowest : highest) += reach;
+  bool is_empty = false;
+  TENON_UNROLL(4)
+  for (int axis = 0; axis < extents.size(); ++axis) {
+    const index reach = (extents[axis] - 1) * strides[axis];
+    is_empty = is_empty || extents[axis] == 0;
+    lowest += reach < 0 ? reach : 0, highest += reach < 0 ? 0 : reach;
   }
-  return {block.start + static_cast<std::uintptr_t>(lowest * block.size),
-          block.start + static_cast<std::uintptr_t>((highest + 1) * block.size)};
+  if (is_empty) return {};
+  return {start + static_cast<std::uintptr_t>(lowest * size), start + static_cast<std::uintptr_t>((highest + 1) * size)};
 }
 
 /// Whether two ranges have an address in common.

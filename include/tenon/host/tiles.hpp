@@ -24,7 +24,7 @@ found_reads reads_of_target(const any_statement<Rank>& statement) {
   read_check reads(written);
   for (int k = 0; k < statement.facts->source_count; ++k) {
     const auto& source = statement.sources[k];
-    if (source.copies != nullptr) reads.show({block(source.start, source.stride, source.copies), "assign", true});
+    if (source.copies != nullptr) reads.show(block(source.start, source.stride, source.copies), "assign", true);
   }
   return reads.found();
 }
