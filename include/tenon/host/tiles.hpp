@@ -210,10 +210,45 @@ class tile_writer {
   void** to_;
 };
 
+/// Writes a statement of few rows as they come, where each is read and written in its place: to merge axes, to cut tiles
+/// and to copy what repeats would take longer. For any other it does nothing and returns false.
+template <int Rank>
+bool write_few_rows(const any_statement<Rank>& statement) {
+  constexpr index most_rows = 8, most_bytes = 512;
+  constexpr int most_sources = 8;
+  const auto& extents = statement.extents;
+  const auto& facts = *statement.facts;
+  const index rows = count_between(extents, 0, Rank - 1), length = extents[Rank - 1];
+  bool fits = rows <= most_rows && rows * length <= pointwise_grain && !statement.streaming &&
+              facts.target_count == 1 && statement.targets[0].stride[Rank - 1] == 1 &&
+              facts.source_count <= most_sources && facts.cursor_size <= most_bytes;
+  for (int k = 0; fits && k < facts.source_count; ++k) {
+    fits = !statement.is_staged(statement.sources[k]) && !statement.is_repeated(statement.sources[k]);
+  }
+  if (!fits) return false;
+  alignas(line_bytes) std::byte cursor[most_bytes];
+  cursor_field fields[most_sources];
+  std::memcpy(cursor, statement.cursor, static_cast<std::size_t>(facts.cursor_size));
+  facts.find_fields(cursor, fields);
+  array<index, Rank> position{};
+  for (index row = 0; row < rows; ++row, advance_position(position, extents, 0, Rank - 1)) {
+    for (int k = 0; k < facts.source_count; ++k) {
+      const auto& source = statement.sources[k];
+      const auto start = source.start + static_cast<std::uintptr_t>(offset_at(position, source.stride) * source.size());
+      std::memcpy(fields[k].start, &start, sizeof(start));
+    }
+    const auto& target = statement.targets[0];
+    void* const to = target.start + offset_at(position, target.stride) * target.copies->size;
+    facts.write(cursor, &to, length, false);
+  }
+  return true;
+}
+
 /// Runs a statement, its tiles shared among threads.
 template <int Rank>
 void run_tiles(any_statement<Rank>& statement) {
   const counted_launch counted("pointwise");
+  if (write_few_rows(statement)) return;
   simplify(statement);
   const tile_grid<Rank> grid(statement);
   const index grain = 1 + pointwise_grain / (grid.rows * grid.columns);
