@@ -88,7 +88,6 @@ TENON_INLINE address_range addresses(const Block& block) {
   const auto& [start, extents, strides, size, type] = block;
   index lowest = 0, highest = 0;
   bool is_empty = false;
-  TENON_UNROLL(4)
   for (int axis = 0; axis < extents.size(); ++axis) {
     const index reach = (extents[axis] - 1) * strides[axis];
     is_empty = is_empty || extents[axis] == 0;
