@@ -4,11 +4,11 @@
 #include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <tenon/grad/trace_step.hpp>
 #include <tenon/linalg/solve.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/tenon.hpp>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>

@@ -237,9 +237,8 @@ auto make_epilogue(const strided_target<T, Rank>& whole, const E& node, const Or
   contraction_epilogue<value, target, program, rank, result_axes> result{
       detail::mapped_target(whole, map), {node.template lower<0>(map), result_extents(product), {}}};
   order(result.map.extents, result.target, result.map.program);
-  merge_columns<result_axes>(result.map.extents, [&](auto&& visitor) {
-    result.target.visit(visitor), result.map.program.visit(visitor);
-  });
+  merge_columns<result_axes>(result.map.extents,
+                             [&](auto&& visitor) { result.target.visit(visitor), result.map.program.visit(visitor); });
   return result;
 }
 template <class Product, class T, int Rank, class E>

@@ -341,8 +341,7 @@ struct few_columns {
     return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
   }
   static void run(const auto& problem) {
-    vector_product(problem.extents, problem.plain_right(), memory_of(problem.left), problem.results())
-        .run_columns();
+    vector_product(problem.extents, problem.plain_right(), memory_of(problem.left), problem.results()).run_columns();
   }
 };
 

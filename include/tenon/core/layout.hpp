@@ -94,7 +94,8 @@ TENON_INLINE address_range addresses(const Block& block) {
     lowest += reach < 0 ? reach : 0, highest += reach < 0 ? 0 : reach;
   }
   if (is_empty) return {};
-  return {start + static_cast<std::uintptr_t>(lowest * size), start + static_cast<std::uintptr_t>((highest + 1) * size)};
+  return {start + static_cast<std::uintptr_t>(lowest * size),
+          start + static_cast<std::uintptr_t>((highest + 1) * size)};
 }
 
 /// Whether two ranges have an address in common.
