@@ -83,19 +83,15 @@ struct address_range {
 };
 
 /// The addresses that a block touches, whatever the signs of its strides.
-template <class Block>
-TENON_INLINE address_range addresses(const Block& block) {
-  const auto& [start, extents, strides, size, type] = block;
+TENON_INLINE address_range addresses(const any_block& block) {
   index lowest = 0, highest = 0;
-  bool is_empty = false;
-  for (int axis = 0; axis < extents.size(); ++axis) {
-    const index reach = (extents[axis] - 1) * strides[axis];
-    is_empty = is_empty || extents[axis] == 0;
-    lowest += reach < 0 ? reach : 0, highest += reach < 0 ? 0 : reach;
+  for (int axis = 0; axis < block.extents.rank; ++axis) {
+    if (block.extents[axis] == 0) return {};
+    const index reach = (block.extents[axis] - 1) * block.strides[axis];
+    (reach < 0 ? lowest : highest) += reach;
   }
-  if (is_empty) return {};
-  return {start + static_cast<std::uintptr_t>(lowest * size),
-          start + static_cast<std::uintptr_t>((highest + 1) * size)};
+  return {block.start + static_cast<std::uintptr_t>(lowest * block.size),
+          block.start + static_cast<std::uintptr_t>((highest + 1) * block.size)};
 }
 
 /// Whether two ranges have an address in common.

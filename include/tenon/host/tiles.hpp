@@ -24,7 +24,7 @@ found_reads reads_of_target(const any_statement<Rank>& statement) {
   read_check reads(written);
   for (int k = 0; k < statement.facts->source_count; ++k) {
     const auto& source = statement.sources[k];
-    if (source.copies != nullptr) reads.show(block(source.start, source.stride, source.copies), "assign", true);
+    if (source.copies != nullptr) reads.show({block(source.start, source.stride, source.copies), "assign", true});
   }
   return reads.found();
 }
@@ -210,36 +210,31 @@ class tile_writer {
   void** to_;
 };
 
-/// Writes a statement of few rows as they come, where each is read and written in its place: to merge axes, to cut tiles
-/// and to copy what repeats would take longer. For any other it does nothing and returns false.
+/// Writes a statement of few rows along one axis as they come, by the cursor that it has, where each is read and written
+/// in its place: to merge axes, to cut tiles and to copy what repeats would take longer. For any other it does nothing
+/// and returns false.
 template <int Rank>
 bool write_few_rows(const any_statement<Rank>& statement) {
-  constexpr index most_rows = 8, most_bytes = 512;
-  constexpr int most_sources = 8;
-  const auto& extents = statement.extents;
-  const auto& facts = *statement.facts;
-  const index rows = count_between(extents, 0, Rank - 1), length = extents[Rank - 1];
-  bool fits = rows <= most_rows && rows * length <= pointwise_grain && !statement.streaming &&
-              facts.target_count == 1 && statement.targets[0].stride[Rank - 1] == 1 &&
-              facts.source_count <= most_sources && facts.cursor_size <= most_bytes;
-  for (int k = 0; fits && k < facts.source_count; ++k) {
-    fits = !statement.is_staged(statement.sources[k]) && !statement.is_repeated(statement.sources[k]);
+  constexpr int last = Rank - 1, most_sources = 8;
+  const auto& [extents, sources, targets, cursor, facts, streaming] = statement;
+  const index rows = extents[last - 1], count = facts->source_count;
+  if (rows > 8 || count_between(extents, 0, Rank) != rows * extents[last] || rows * extents[last] > pointwise_grain ||
+      facts->target_count != 1 || targets->stride[last] != 1 || count > most_sources) {
+    return false;
   }
-  if (!fits) return false;
-  alignas(line_bytes) std::byte cursor[most_bytes];
+  for (index k = 0; k < count; ++k) {
+    if (sources[k].stride[last] != 1 && sources[k].copies != nullptr) return false;
+  }
   cursor_field fields[most_sources];
-  std::memcpy(cursor, statement.cursor, static_cast<std::size_t>(facts.cursor_size));
-  facts.find_fields(cursor, fields);
-  array<index, Rank> position{};
-  for (index row = 0; row < rows; ++row, advance_position(position, extents, 0, Rank - 1)) {
-    for (int k = 0; k < facts.source_count; ++k) {
-      const auto& source = statement.sources[k];
-      const auto start = source.start + static_cast<std::uintptr_t>(offset_at(position, source.stride) * source.size());
+  facts->find_fields(cursor, fields);
+  for (index row = 0; row < rows; ++row) {
+    for (index k = 0; k < count; ++k) {
+      const auto start =
+          sources[k].start + static_cast<std::uintptr_t>(row * sources[k].stride[last - 1] * sources[k].size());
       std::memcpy(fields[k].start, &start, sizeof(start));
     }
-    const auto& target = statement.targets[0];
-    void* const to = target.start + offset_at(position, target.stride) * target.copies->size;
-    facts.write(cursor, &to, length, false);
+    void* const to = targets->start + row * targets->stride[last - 1] * targets->copies->size;
+    facts->write(cursor, &to, extents[last], streaming);
   }
   return true;
 }
@@ -248,7 +243,9 @@ bool write_few_rows(const any_statement<Rank>& statement) {
 template <int Rank>
 void run_tiles(any_statement<Rank>& statement) {
   const counted_launch counted("pointwise");
-  if (write_few_rows(statement)) return;
+  if constexpr (Rank > 1) {
+    if (write_few_rows(statement)) return;
+  }
   simplify(statement);
   const tile_grid<Rank> grid(statement);
   const index grain = 1 + pointwise_grain / (grid.rows * grid.columns);

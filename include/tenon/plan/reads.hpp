@@ -19,9 +19,8 @@ struct element_read {
 /// Is shown what a statement reads; of a range of addresses that is not empty, only what overlaps it.
 class read_visitor {
  public:
-  template <int Rank>
-  TENON_INLINE void show(const strided_block<Rank>& elements, const char* reader, bool in_step) {
-    if (within_.begin == within_.end || overlap(within_, addresses(elements))) visit({elements, reader, in_step});
+  TENON_INLINE void show(const element_read& read) {
+    if (within_.begin == within_.end || overlap(within_, addresses(read.elements))) visit(read);
   }
 
  protected:
@@ -94,7 +93,7 @@ template <class T, class Shape, class Space, class Owner>
 struct reads_within<leaf<T, Shape, Space, Owner>, tuple<>, std::integer_sequence<int>> {
   [[gnu::noinline]] static void visit(const void* address, read_visitor& visitor, const node_place& place) {
     const auto& node = *static_cast<const leaf<T, Shape, Space, Owner>*>(address);
-    visitor.show(block_of(node.view()), place.reader, place.in_step);
+    visitor.show({block_of(node.view()), place.reader, place.in_step});
   }
 };
 
