@@ -29,25 +29,24 @@ struct row {
   long limit() const { return instructions + instructions * 15 / 100 + 10; }
 };
 constexpr row table[] = {
-    {"a + 2 b of 3", 0},
-    {"a + 2 b of 8", 0},
-    {"a + 2 b of 64", 0},
-    {"a + 2 b of static 3", 0},
-    {"a + 2 b of static 64", 0},
-    {"row of a matrix = a", 0},
-    {"sum of 64", 0},
-    {"dot of 8", 0},
-    {"column sums of 4 x 4", 0},
-    {"z-scores of columns of 4 x 4", 0},
-    {"softmax of a row of 10", 0},
-    {"matrix 8 x 8 times vector", 0},
-    {"product of 4 x 4", 0},
-    {"product of static 3 x 3", 0},
-    {"product of static 4 x 4", 0},
-    {"solve 4 x 4", 0},
-    {"linear layer of 16, batch 1", 0},
+    {"a + 2 b of 3", 135},
+    {"a + 2 b of 8", 102},
+    {"a + 2 b of 64", 144},
+    {"a + 2 b of static 3", 12},
+    {"a + 2 b of static 64", 30},
+    {"row of a matrix = a", 254},
+    {"sum of 64", 294},
+    {"dot of 8", 306},
+    {"column sums of 4 x 4", 1475},
+    {"z-scores of columns of 4 x 4", 5482},
+    {"softmax of a row of 10", 2521},
+    {"matrix 8 x 8 times vector", 913},
+    {"product of 4 x 4", 2579},
+    {"product of static 3 x 3", 89},
+    {"product of static 4 x 4", 94},
+    {"solve 4 x 4", 1671},
+    {"linear layer of 16, batch 1", 2083},
 };
-constexpr int count = sizeof(table) / sizeof(table[0]);
 
 /// One call, between two signals that the tracing process waits for.
 template <class Statement>
@@ -144,12 +143,14 @@ int main() {
   for (const row& each : table) {
     const long found = next_count(process) - empty;
     const bool fits = found >= 0 && found <= each.limit();
-    std::printf("%-30s %5ld instructions, at most %5ld%s\n", each.name, found, each.limit(),
-                fits ? "" : ": what does it do more?");
+    std::printf("%-30s %5ld instructions, at most %5ld%s\n", each.name, found, each.limit(), fits ? "" : ": too many");
     failed += !fits;
   }
   kill(process, SIGKILL);
   waitpid(process, &status, 0);
-  std::printf("%d statements, %d failed\n", count, failed);
+  if (failed != 0) {
+    std::printf(
+        "Who means a statement to do more says so in the table of small_statements.cpp, and why in the commit.\n");
+  }
   return failed == 0 ? 0 : 1;
 }

@@ -232,7 +232,6 @@ template <dtype T, shape_type Shape, memory_space Space = host, class Keeper = k
 class traced : public traced_leaf<T, Shape, Space> {
  public:
   using leaf_type = traced_leaf<T, Shape, Space>;
-
   traced(const leaf_type& node) : leaf_type(node) {}
   traced(leaf_type&& node) : leaf_type{node.elements, {node.owner.step.handed_over()}} {}
   traced(const traced&) = default;

@@ -210,9 +210,9 @@ class tile_writer {
   void** to_;
 };
 
-/// Writes a statement of few rows along one axis as they come, by the cursor that it has, where each is read and written
-/// in its place: to merge axes, to cut tiles and to copy what repeats would take longer. For any other it does nothing
-/// and returns false.
+/// Writes a statement of few rows along one axis as they come, by its own cursor, where each is read and written in its
+/// place: to merge axes, to cut tiles and to copy what repeats would take longer. For any other it does nothing and
+/// returns false.
 template <int Rank>
 bool write_few_rows(const any_statement<Rank>& statement) {
   constexpr int last = Rank - 1, most_sources = 8;
