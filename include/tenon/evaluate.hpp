@@ -39,15 +39,15 @@ auto evaluate_part(const E& node) {
   return result;
 }
 
-/// A part of a statement, evaluated: the elements of a new tensor, or on the host a number, which takes no memory.
+/// A part of a statement, evaluated: a new tensor, or on the host a number, which takes no memory.
 template <class Space, class E>
-auto node_of_part(const E& part) {
+auto value_of_part(const E& part) {
   if constexpr (std::is_same_v<Space, host> && E::shape_type::rank == 0) {
     typename E::element number;
     evaluate_whole(view<typename E::element, shape<>, host>(&number, shape<>{}), part);
     return constants(shape<>{}, number);
   } else {
-    return as_node(evaluate_part<Space>(part));
+    return evaluate_part<Space>(part);
   }
 }
 
@@ -124,7 +124,7 @@ void evaluate_whole(const view<T, Shape, Space>& destination, const E& node, ali
     evaluate_stage(destination, stage_with<T, Space>(node), alias);
   } else if (destination.size() != 0) {
     split(
-        node, [](const auto& part) { return node_of_part<Space>(part); },
+        node, [](const auto& part) { return value_of_part<Space>(part); },
         [&](const auto& rest) { evaluate_whole(destination, rest, alias); });
   }
 }

@@ -2,7 +2,11 @@
 // One to five of them, of matrices that lie along rows or columns, against the definition; nothing beside is read.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/host_vector.hpp>
+
+#include <cmath>
+#include <limits>
 #include <tenon/tenon.hpp>
+#include <vector>
 
 #include "contraction/products.hpp"
 #include "support/catch.hpp"
@@ -75,5 +79,36 @@ TEST_CASE("long sums of floats keep their digits", "[host]") {
     CHECK(off(tenon::evaluated_tensor(tenon::matmul(rows, tenon::transpose(turned)))) < 1e-4);
     CHECK(off(tenon::evaluated_tensor(tenon::matmul(turned, columns))) < 1e-4);
     CHECK(off(tenon::evaluated_tensor(tenon::matmul(tenon::transpose(matrix), columns))) < 1e-4);
+  }
+}
+
+TEST_CASE("one vector, wherever its elements lie and whatever lies beside them", "[host]") {
+  const float nothing = std::numeric_limits<float>::quiet_NaN();
+  for (const tenon::index depth : {0, 1, 3, 8, 15, 16, 17, 40}) {
+    for (const tenon::index count : {1, 3, 4, 9}) {
+      const auto lines = random_matrix<float>(count, depth, 1);
+      for (const tenon::index step : {1, 2, -1}) {
+        const tenon::index apart = step < 0 ? -step : step;
+        std::vector<float> memory(static_cast<std::size_t>(depth * apart + 34), nothing);
+        float* const first = memory.data() + 17 + (step < 0 ? depth : 0);
+        std::vector<double> expected(static_cast<std::size_t>(count));
+        for (tenon::index k = 0; k < depth; ++k) {
+          first[k * step] = static_cast<float>(k % 7) - 2.0f;
+          for (tenon::index line = 0; line < count; ++line) {
+            expected[static_cast<std::size_t>(line)] += static_cast<double>(first[k * step]) * lines(line, k);
+          }
+        }
+        const tenon::view<const float, rank<1>> vector(first, rank<1>(depth), {{step}});
+        const auto turned = tenon::evaluated_tensor(tenon::transpose(lines));
+        CAPTURE(depth, count, step);
+        for (const auto& found : {numbers_of(tenon::matmul(lines, vector)), numbers_of(tenon::matmul(vector, turned)),
+                                  numbers_of(tenon::matmul(vector, tenon::transpose(lines))),
+                                  numbers_of(tenon::matmul(tenon::transpose(turned), vector))}) {
+          for (std::size_t line = 0; line < expected.size(); ++line) {
+            CHECK(std::abs(found[line] - expected[line]) < 1e-4);
+          }
+        }
+      }
+    }
   }
 }

@@ -80,6 +80,12 @@ TEMPLATE_LIST_TEST_CASE("dot and outer of vectors", "[tensordot]", tenon_test::s
   CHECK(tenon::kernel_count<decltype(products + 1)> == 1);
 }
 
+TEST_CASE("operands whose axes come in order are factors as they are", "[tensordot]") {
+  const tenon::tensor<float, rank<1>> a = {1, 2, 3}, b = {4, 5, 6};
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::dot(a, b)), decltype(tenon::cast<float>(tenon::sum(a * b)))>);
+  CHECK(static_cast<float>(tenon::dot(a, b)) == 32);
+}
+
 TEST_CASE("static extents and element types of tensor products", "[tensordot]") {
   const tenon::tensor<tenon::half, shape<2, 3, 4>> a;
   const tenon::tensor<float, shape<4, 5>> b;

@@ -45,6 +45,32 @@ TEST_CASE("a step goes back with its last link, and comes again", "[trace_step]"
   CHECK(again.get() == first);
 }
 
+TEST_CASE("a link that is handed over counts once, and the last of many threads gives the step back", "[trace_step]") {
+  counted_step::let_go_of = 0;
+  {
+    kept_step one(&taken(5));
+    const kept_step two = one.handed_over();
+    CHECK(two.get() != nullptr);
+    CHECK(one.get() == nullptr);
+    CHECK(counted_step::let_go_of == 0);
+    {
+      const kept_step three = two;
+    }
+    CHECK(counted_step::let_go_of == 0);
+  }
+  CHECK(counted_step::let_go_of == 1);
+  for (int turn = 0; turn < 20; ++turn) {
+    std::optional<kept_step> shared(&taken(5));
+    std::vector<std::thread> threads;
+    for (int each = 0; each < 3; ++each) {
+      threads.emplace_back([own = *shared] { const kept_step copy = own; });
+    }
+    shared.reset();
+    for (auto& thread : threads) thread.join();
+  }
+  CHECK(counted_step::let_go_of == 21);
+}
+
 TEST_CASE("a pool gives the step whose memory fits best", "[trace_step]") {
   std::vector<counted_step*> steps;
   {

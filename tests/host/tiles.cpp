@@ -242,3 +242,36 @@ TEST_CASE("a part that repeats over its destination is evaluated once", "[tiles]
   CHECK(y(0, 0) == 1);
   CHECK(holds_everywhere(20, 33, y, [&](tenon::index, tenon::index j) { return y(0, j); }));
 }
+
+TEMPLATE_TEST_CASE("statements of few rows, with operands that repeat, lie across or are written", "[tiles]", float,
+                   double) {
+  using index = tenon::index;
+  for (const index rows : {1, 2, 4, 7, 8, 9}) {
+    for (const index columns : {1, 3, 4, 16, 17, 65}) {
+      const auto x = numbered<TestType>(rows, columns), row = numbered<TestType>(1, columns),
+                 column = numbered<TestType>(rows, 1), lying = numbered<TestType>(columns, rows);
+      const auto scale = numbered<std::int32_t>(1, columns);
+      const auto value = [&](index i, index j) { return (x(i, j) - row(0, j)) / TestType(scale(0, j) + 1); };
+      tenon::tensor<TestType, rank<2>> y({rows, columns}), wide({rows, columns + 5});
+      CAPTURE(rows, columns);
+      y = (x - row) / (scale + 1);
+      CHECK(holds_everywhere(rows, columns, y, value));
+      wide = TestType(-1);
+      tenon::slice(wide, range(), range(2, columns + 2)) = (x - row) / (scale + 1);
+      CHECK(holds_everywhere(rows, columns, tenon::slice(wide, range(), range(2, columns + 2)), value));
+      for (index i = 0; i < rows; ++i) {
+        CHECK(wide(i, 1) == TestType(-1));
+        CHECK(wide(i, columns + 2) == TestType(-1));
+      }
+      y = x * row + column;
+      CHECK(holds_everywhere(rows, columns, y, [&](index i, index j) { return x(i, j) * row(0, j) + column(i, 0); }));
+      y = tenon::transpose(lying) - row;
+      CHECK(holds_everywhere(rows, columns, y, [&](index i, index j) { return lying(j, i) - row(0, j); }));
+      y = x;
+      y = y - tenon::slice(y, range(0, 1), range());
+      CHECK(holds_everywhere(rows, columns, y, [&](index i, index j) { return x(i, j) - x(0, j); }));
+      y = row + tenon::index_grid<TestType>(rank<2>(rows, columns), axis<0>);
+      CHECK(holds_everywhere(rows, columns, y, [&](index i, index j) { return row(0, j) + TestType(i); }));
+    }
+  }
+}

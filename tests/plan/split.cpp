@@ -50,6 +50,27 @@ TEST_CASE("what a reduction folds is kept where other reductions have folded it 
   });
 }
 
+TEST_CASE("the rest of a statement reads values that live beside it, equal ones once", "[split]") {
+  int evaluated = 0;
+  const auto evaluate = [&](const auto& part) {
+    ++evaluated;
+    return tenon::evaluated_tensor(part);
+  };
+  using part = decltype(tenon::mean(square, axis<0>));
+  STATIC_REQUIRE(
+      std::is_same_v<tenon::evaluated<part, tenon::host>, tenon::node_of<tenon::tensor<float, part::shape_type>&>>);
+  const auto statement = (square - tenon::mean(square, axis<0>)) * tenon::mean(square, axis<0>);
+  tenon::split(statement, evaluate, [&](const auto& rest) {
+    CHECK(evaluated == 1);
+    for (tenon::index i = 0; i < 3; ++i) {
+      for (tenon::index j = 0; j < 3; ++j) {
+        const float mean = (square(0, j) + square(1, j) + square(2, j)) / 3;
+        CHECK(tenon_test::numbers_of(rest)[static_cast<std::size_t>(3 * i + j)] == (square(i, j) - mean) * mean);
+      }
+    }
+  });
+}
+
 TEST_CASE("a split evaluates contractions first, then reductions, innermost first", "[split]") {
   std::vector<tenon::index> ranks;
   const auto evaluate = [&](const auto& part) {

@@ -218,9 +218,7 @@ namespace detail {
 /// A target seen through a map of its axes.
 template <class T, int Rank, int Outer>
 strided_target<T, Outer> mapped_target(const strided_target<T, Rank>& target, const axis_map<Rank, Outer>& map) {
-  strided_target<T, Outer> result{target.data + map.offset(target.stride), map.strides(target.stride)};
-  result.streaming = target.streaming;
-  return result;
+  return {target.data + map.offset(target.stride), map.strides(target.stride), target.streaming};
 }
 
 }  // namespace detail
@@ -231,15 +229,17 @@ template <class Product, class T, int Rank, class E, class Order>
 auto make_epilogue(const strided_target<T, Rank>& whole, const E& node, const Order& order) {
   const auto& product = contraction_of(node);
   const auto map = result_map(product);
-  auto target = detail::mapped_target(whole, map);
-  auto program = node.template lower<0>(map);
-  auto extents = result_extents(product);
   using result_axes = typename Product::result_axes;
-  order(extents, target, program);
-  merge_columns<result_axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
   using value = compute_type<typename Product::element>;
-  return contraction_epilogue<value, decltype(target), decltype(program), extents.size(), result_axes>{
-      target, {program, extents, {}}};
+  using target = decltype(detail::mapped_target(whole, map));
+  using program = decltype(node.template lower<0>(map));
+  constexpr int rank = decltype(result_extents(product))::size();
+  contraction_epilogue<value, target, program, rank, result_axes> result{
+      detail::mapped_target(whole, map), {node.template lower<0>(map), result_extents(product), {}}};
+  order(result.map.extents, result.target, result.map.program);
+  merge_columns<result_axes>(result.map.extents,
+                             [&](auto&& visitor) { result.target.visit(visitor), result.map.program.visit(visitor); });
+  return result;
 }
 template <class Product, class T, int Rank, class E>
 auto make_epilogue(const strided_target<T, Rank>& whole, const E& node) {

@@ -145,14 +145,18 @@ void run_contraction_host(const Target& target, const E& node) {
     detail::run_batches(extents,
                         [&](const auto& position) { operands.at_batch(position).run(epilogue.at_batch(position)); });
   } else {
-    const auto left = detail::without_casts(left_matrix(product));
-    const auto right = detail::without_casts(right_matrix(product));
+    const auto left = detail::made_without_casts([&] { return left_matrix(product); });
+    const auto right = detail::made_without_casts([&] { return right_matrix(product); });
     const matrix_extents counts{extents.rows, extents.columns, extents.depth};
-    detail::run_batches(extents, [&](const auto& position) {
-      run_first(host_problem_of<product_type>(counts, left.at_batch(position), right.at_batch(position),
-                                              epilogue.at_batch(position)),
-                on_host::algorithms{});
-    });
+    if constexpr (product_type::result_axes::batches.size() == 0) {
+      run_first(host_problem_of<product_type>(counts, left, right, epilogue), on_host::algorithms{});
+    } else {
+      detail::run_batches(extents, [&](const auto& position) {
+        run_first(host_problem_of<product_type>(counts, left.at_batch(position), right.at_batch(position),
+                                                epilogue.at_batch(position)),
+                  on_host::algorithms{});
+      });
+    }
   }
 }
 

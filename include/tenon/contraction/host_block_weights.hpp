@@ -238,9 +238,9 @@ struct product_of_right<folded_matrix<block_source<Format, Rank, strided_source<
     const auto start = first_weight(problem);
     const index first_byte = start[0] * bytes.stride[0] + start[1] / Format::values * Format::bytes;
     const weight_lines<Format> lines{bytes.data + first_byte, bytes.stride[0]};
-    using product = block_product<Format, std::remove_cvref_t<decltype(problem.plain_left)>>;
+    using product = block_product<Format, std::remove_cvref_t<decltype(problem.plain_left())>>;
     if (problem.extents.rows > product::most_rows) return detail::multiply_strips(problem, lines);
-    product{problem.extents, problem.plain_left, lines, problem.results()}.run();
+    product{problem.extents, problem.plain_left(), lines, problem.results()}.run();
   }
 
  private:

@@ -108,9 +108,9 @@ struct host_problem {
   const Left& left;
   const Right& right;
   const Epilogue& epilogue;
-  plain_left_type plain_left = as_plain_matrix(left);
-  plain_right_type plain_right = as_plain_matrix(right);
 
+  plain_left_type plain_left() const { return as_plain_matrix(left); }
+  plain_right_type plain_right() const { return as_plain_matrix(right); }
   auto results() const { return host_results<typename products::sum>(epilogue); }
   /// Runs an engine on these operands and results.
   template <template <class, class, class, class> class Engine, class Arithmetic = products, class L, class R, class To>

@@ -233,7 +233,7 @@ struct packed_tiles {
   template <class Problem>
   static constexpr bool can_take = true;
   static void run(const auto& problem) {
-    problem.template run_engine<host_product>(problem.plain_left, problem.plain_right, problem.results());
+    problem.template run_engine<host_product>(problem.plain_left(), problem.plain_right(), problem.results());
   }
 };
 

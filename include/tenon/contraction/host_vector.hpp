@@ -90,14 +90,28 @@ void multiply_lines(const T* few, index few_pitch, const T* lines, index line_st
       for (int i = 0; i < Few; ++i) sums[line][i] += row * few_rows[i];
     }
   }
-  pack kept[Lines * Few];  // apart from the sums, which stay in registers
-  TENON_UNROLL(16)
-  for (int place = 0; place < Lines * Few; ++place) kept[place] = sums[place / Few][place % Few];
-  for (int place = 0; place < Lines * Few; ++place) {
-    T total = simd::reduce(kept[place], [](auto x, auto y) { return x + y; });
+  if constexpr (Few == 1 && simd::has_partial_packs) {
+    if (k < depth) {
+      const pack few_rest = simd::load_part<T, lanes>(few + k, depth - k);
+      TENON_UNROLL(4)
+      for (int line = 0; line < Lines; ++line) {
+        sums[line][0] += simd::load_part<T, lanes>(lines + line * line_step + k, depth - k) * few_rest;
+      }
+      k = depth;
+    }
+  }
+  if constexpr (Few == 1 && Lines == 4 && lanes >= 4) {
+    const pack of_lines[4] = {sums[0][0], sums[1][0], sums[2][0], sums[3][0]};
+    simd::store<4>(results, simd::sums(of_lines));
+  } else {
+    pack kept[Lines * Few];  // apart from the sums, which stay in registers
+    TENON_UNROLL(16)
+    for (int place = 0; place < Lines * Few; ++place) kept[place] = sums[place / Few][place % Few];
+    for (int place = 0; place < Lines * Few; ++place) results[place] = simd::sum(kept[place]);
+  }
+  for (int place = 0; k < depth && place < Lines * Few; ++place) {
     const T *number = few + place % Few * few_pitch, *line = lines + place / Few * line_step;
-    for (index rest = k; rest < depth; ++rest) total += number[rest] * line[rest];
-    results[place] = total;
+    for (index rest = k; rest < depth; ++rest) results[place] += number[rest] * line[rest];
   }
 }
 
@@ -141,7 +155,7 @@ void multiply_long_lines(const T* few, index few_pitch, const T* lines, index li
 template <class T, int Few>
 void multiply_all_lines(const T* few, index few_pitch, const T* lines, index line_step, index count, index depth,
                         T* results) {
-  constexpr index short_line = 2 * simd::native_width<T>;
+  constexpr index lanes = simd::native_width<T>, short_line = Few > 1 ? 2 * lanes : simd::has_partial_packs ? 0 : lanes;
   index line = 0;
   if (depth < short_line) {
     for (; line + 4 <= count; line += 4) {
@@ -180,14 +194,30 @@ struct vector_product {
   static constexpr index lines_together = 64;
   static index pitch_of(index depth) { return detail::round_up(depth, 16); }
 
+  /// A single vector where it lies, if its elements, which are `step` of its matrix apart, lie side by side; null where
+  /// vectors have to be copied.
+  template <int Few, class Step>
+  const T* vector_in_place([[maybe_unused]] const Step& step) const {
+    if constexpr (Few == 1 && std::is_same_v<memory_element_of<Vectors>, T>) {
+      const auto vector = memory_of(vectors);
+      if (step(vector) == 1) return vector.data;
+    }
+    return nullptr;
+  }
+
   template <int Few>
   TENON_INLINE void multiply_rows() const {
     const auto& [rows, columns, depth] = extents;
     const detail::scratch memory;
-    T* few = memory.take<T>(Few * pitch_of(depth));
-    pack_left<number_products<T>>(vectors, {0, rows, 0, depth}, Few, few, pitch_of(depth));
+    const T* few = vector_in_place<Few>([](const auto& vector) { return vector.column_step; });
+    if (few == nullptr) {
+      T* const copy = memory.take<T>(Few * pitch_of(depth));
+      pack_left<number_products<T>>(vectors, {0, rows, 0, depth}, Few, copy, pitch_of(depth));
+      few = copy;
+    }
     if (matrix.column_step == 1) return add_lines<Few>(few, true);
     const auto store = [this](index column, index count, const T* results) {
+      if constexpr (Few == 1) return epilogue.store_tile(0, column, {{1, count}}, results, count);
       T row[lines_together];
       for (index i = 0; i < extents.rows; ++i) {
         for (index j = 0; j < count; ++j) row[j] = results[j * Few + i];
@@ -201,11 +231,15 @@ struct vector_product {
   TENON_INLINE void multiply_columns() const {
     const auto& [rows, columns, depth] = extents;
     const detail::scratch memory;
-    T* few = memory.take<T>(Few * pitch_of(depth));
-    for (index j = 0; j < Few; ++j) {
-      for (index k = 0; k < depth; ++k) {
-        few[j * pitch_of(depth) + k] = j < columns ? static_cast<T>(vectors.value(k, j)) : T(0);
+    const T* few = vector_in_place<Few>([](const auto& vector) { return vector.row_step; });
+    if (few == nullptr) {
+      T* const copy = memory.take<T>(Few * pitch_of(depth));
+      for (index j = 0; j < Few; ++j) {
+        for (index k = 0; k < depth; ++k) {
+          copy[j * pitch_of(depth) + k] = j < columns ? static_cast<T>(vectors.value(k, j)) : T(0);
+        }
       }
+      few = copy;
     }
     if (matrix.column_step != 1) return add_lines<Few>(few, false);
     const auto store = [this](index row, index count, const T* results) {
@@ -285,14 +319,14 @@ namespace on_host {
 struct few_rows {
   static constexpr const char* name = "few rows";
   template <class Problem>
-  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_right_type>;
+  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::right_type>;
   static bool takes(const auto& problem) {
     if (problem.extents.rows > detail::most_few) return false;
-    const auto matrix = memory_of(problem.plain_right);
+    const auto matrix = memory_of(problem.right);
     return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
   }
   static void run(const auto& problem) {
-    vector_product(problem.extents, problem.plain_left, memory_of(problem.plain_right), problem.results()).run_rows();
+    vector_product(problem.extents, problem.plain_left(), memory_of(problem.right), problem.results()).run_rows();
   }
 };
 
@@ -300,15 +334,14 @@ struct few_rows {
 struct few_columns {
   static constexpr const char* name = "few columns";
   template <class Problem>
-  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_left_type>;
+  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::left_type>;
   static bool takes(const auto& problem) {
     if (problem.extents.columns > detail::most_few) return false;
-    const auto matrix = memory_of(problem.plain_left);
+    const auto matrix = memory_of(problem.left);
     return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
   }
   static void run(const auto& problem) {
-    vector_product(problem.extents, problem.plain_right, memory_of(problem.plain_left), problem.results())
-        .run_columns();
+    vector_product(problem.extents, problem.plain_right(), memory_of(problem.left), problem.results()).run_columns();
   }
 };
 

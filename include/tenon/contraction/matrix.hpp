@@ -119,11 +119,17 @@ struct transposed_matrix {
   }
 };
 
-/// A program over `extents` as the matrix of batch 0, its column axes merged.
+/// A matrix of batch 0, its column axes merged.
+template <class Program, int Rank, class Axes>
+void merge_columns(folded_matrix<Program, Rank, Axes>& matrix) {
+  merge_columns<Axes>(matrix.extents, [&](auto&& visitor) { matrix.program.visit(visitor); });
+}
+/// A program over `extents` as such a matrix.
 template <class Axes, class Program, int Rank>
-folded_matrix<Program, Rank, Axes> merged_matrix(Program program, array<index, Rank> extents) {
-  merge_columns<Axes>(extents, [&](auto&& visitor) { program.visit(visitor); });
-  return {program, extents, {}};
+folded_matrix<Program, Rank, Axes> merged_matrix(const Program& program, const array<index, Rank>& extents) {
+  folded_matrix<Program, Rank, Axes> result{program, extents, {}};
+  merge_columns(result);
+  return result;
 }
 
 /// Merges axes of which windows are single elements into the last one as far as memory allows: then a product with

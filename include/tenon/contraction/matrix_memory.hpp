@@ -103,6 +103,16 @@ template <class Matrix>
 const Matrix& without_casts(const Matrix& matrix) {
   return matrix;
 }
+/// The matrix that `make` makes. One without casts is made in its place: a copy would wait for what was just written.
+template <class Make>
+auto made_without_casts(const Make& make) {
+  using matrix = decltype(make());
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(without_casts(std::declval<matrix>()))>, matrix>) {
+    return make();
+  } else {
+    return without_casts(make());
+  }
+}
 
 }  // namespace detail
 }  // namespace tenon

@@ -81,16 +81,18 @@ namespace detail {
 
 /// The extents of a broadcast, of as many axes as the longer operand has. Out of line: statements whose operands have
 /// equal extents do not come here.
-[[gnu::noinline, gnu::cold]] inline void broadcast_differing(const char* operation, extents_view left,
-                                                             extents_view right, index* result) {
+[[gnu::noinline]] inline void broadcast_differing(const char* operation, extents_view left, extents_view right,
+                                                  index* result) {
   const int rank = left.rank > right.rank ? left.rank : right.rank;
+  bool is_left = true, is_right = true;  // whether the result has as many elements as an operand
   for (int axis = 0; axis < rank; ++axis) {
     const int left_axis = axis - (rank - left.rank), right_axis = axis - (rank - right.rank);
     const index a = left_axis < 0 ? 1 : left[left_axis], b = right_axis < 0 ? 1 : right[right_axis];
     if (a != b && a != 1 && b != 1) refuse_broadcast(operation, axis, {{a, b}}, left, right);
     result[axis] = a == 1 ? b : a;
+    is_left = is_left && result[axis] == a, is_right = is_right && result[axis] == b;
   }
-  if (!is_countable(extents_view{result, rank})) refuse_uncountable({result, rank});
+  if (!is_left && !is_right && !is_countable(extents_view{result, rank})) refuse_uncountable({result, rank});
 }
 /// Whether the axes before the last `own` ones broadcast, those of each operand; says the extents of all where not.
 [[gnu::noinline, gnu::cold]] constexpr void check_batches(const char* operation, extents_view left, extents_view right,

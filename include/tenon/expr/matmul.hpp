@@ -31,14 +31,15 @@ constexpr auto spread_letters(const Operand& operand, std::integer_sequence<int,
   return make_index_map<renamed_axes<axis_of_letter(Letters{}, I)...>>(operand, new_shape(extents), map);
 }
 
-template <class Letters, int Count, class Operand>
-constexpr auto spread_letters(const Operand& operand) {
-  return spread_letters<Letters>(operand, std::make_integer_sequence<int, Count>{});
-}
-
 template <int First, int... I>
 constexpr axis_list<First + I...> axes_from(std::integer_sequence<int, I...>) {
   return {};
+}
+template <class Letters, int Count, class Operand>
+constexpr auto spread_letters(const Operand& operand) {
+  using letters = std::make_integer_sequence<int, Count>;
+  if constexpr (std::is_same_v<Letters, decltype(axes_from<0>(letters{}))>) return operand;
+  else return spread_letters<Letters>(operand, letters{});
 }
 
 /// The axes before `Rank`; the others have extent 1.

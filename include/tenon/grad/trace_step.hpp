@@ -39,7 +39,7 @@ namespace detail {
 class trace_step;
 
 /// One user of a step less. A step that nobody needs is given back, and so are those that only it needed.
-void lose_user(trace_step& step);
+void lose_user(trace_step* step);
 
 /// Keeps a step.
 template <class Step>
@@ -51,12 +51,17 @@ class step_link {
     std::swap(step_, other.step_);
     return *this;
   }
-  ~step_link() { lose_user(*step_); }
+  ~step_link() { lose_user(step_); }
+  /// The link itself, in the place of one that is about to end: nobody counts.
+  step_link handed_over() { return step_link(std::exchange(step_, nullptr), counted{}); }
   Step* get() const { return step_; }
   Step* operator->() const { return step_; }
   Step& operator*() const { return *step_; }
 
  private:
+  struct counted {};
+  step_link(Step* step, counted) : step_(step) {}
+
   Step* step_;
 };
 
@@ -105,7 +110,11 @@ class trace_step {
   std::uint64_t number() const { return number_; }
   /// Whether a backward pass has begun here.
   bool has_led_back() const { return !walk_.empty(); }
-  bool lose_owner() { return __atomic_sub_fetch(&owners_, 1, __ATOMIC_ACQ_REL) == 0; }
+  /// Whether there is none now. The only one there is needs no turn among others, which a processor waits for.
+  bool lose_owner() {
+    if (__atomic_load_n(&owners_, __ATOMIC_ACQUIRE) == 1) return owners_ = 0, true;
+    return __atomic_sub_fetch(&owners_, 1, __ATOMIC_ACQ_REL) == 0;
+  }
 
  private:
   friend void run_backward(trace_step& last, std::uint64_t first);
@@ -163,11 +172,11 @@ class step_pool {
     else delete &step;
   }
   // Out of line, as links go with every leaf; a loop, as chains may be long.
-  [[gnu::noinline]] static void lose_user(trace_step& step) {
+  [[gnu::noinline]] static void lose_user(trace_step* step) {
     static thread_local trace_step* waiting = nullptr;
     static thread_local bool is_busy = false;
-    if (!step.lose_owner()) return;
-    step.next_ = std::exchange(waiting, &step);
+    if (step == nullptr || !step->lose_owner()) return;
+    step->next_ = std::exchange(waiting, step);
     if (std::exchange(is_busy, true)) return;
     while (waiting != nullptr) {
       trace_step* const next = waiting;
@@ -204,7 +213,7 @@ class step_pool {
   inline static thread_local lists lists_;
 };
 
-inline void lose_user(trace_step& step) { step_pool::lose_user(step); }
+inline void lose_user(trace_step* step) { step_pool::lose_user(step); }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_changed(const char* name) {
   throw error(compose_text("backward: ", name,

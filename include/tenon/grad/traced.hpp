@@ -232,8 +232,8 @@ template <dtype T, shape_type Shape, memory_space Space = host, class Keeper = k
 class traced : public traced_leaf<T, Shape, Space> {
  public:
   using leaf_type = traced_leaf<T, Shape, Space>;
-
   traced(const leaf_type& node) : leaf_type(node) {}
+  traced(leaf_type&& node) : leaf_type{node.elements, {node.owner.step.handed_over()}} {}
   traced(const traced&) = default;
   traced& operator=(const traced& other) {
     return this == &other ? *this : detail::renamed(*this, other);  // a view's own assignment writes its elements
@@ -292,10 +292,10 @@ class traced : public traced_leaf<T, Shape, Space> {
   traced<T, New, Space> reshape(const New& extents) const {
     detail::check_reshape(extents, size(), this->shape().to_array());
     auto& step = detail::taken_step<detail::reshaped_step<T, New, Shape, Space>>(0);
-    const detail::step_link<detail::value_step<T, New, Space>> link(&step);
+    detail::step_link<detail::value_step<T, New, Space>> link(&step);
     step.add_input(this->owner.step.get());
     step.before.emplace(*this);
-    return traced_leaf<T, New, Space>{{this->data(), extents}, {link}};
+    return traced_leaf<T, New, Space>{{this->data(), extents}, {link.handed_over()}};
   }
   template <int Rank>
   traced<T, rank<Rank>, Space> reshape(const listed_extent (&extents)[Rank]) const {
@@ -319,9 +319,9 @@ class traced : public traced_leaf<T, Shape, Space> {
  private:
   static leaf_type traced_leaf_of(tensor<T, Shape, Space>&& moved) {
     auto& step = detail::taken_step<detail::moved_step<T, Shape, Space>>(0);
-    const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
+    detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
     step.owned.emplace(std::move(moved));
-    return {std::as_const(*step.owned).view(), {link}};
+    return {std::as_const(*step.owned).view(), {link.handed_over()}};
   }
   template <class Operand>
   static leaf_type traced_leaf_of(Operand&& operand) {
@@ -334,9 +334,9 @@ class traced : public traced_leaf<T, Shape, Space> {
     } else {
       const Shape shape(node.shape());
       auto& step = detail::taken_step<detail::statement_step<Node, Shape>>(shape.count());
-      const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
+      detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
       step.run(node, shape);
-      return {step.value(shape), {link}};
+      return {step.value(shape), {link.handed_over()}};
     }
   }
 };

@@ -54,12 +54,12 @@ auto with_gradient(const Operand& value, const traced<T, Shape, Space>& input, c
       detail::known_gradient_step<typename node::element, shape_type, Space, traced_leaf<T, Shape, Space>, Function>;
   const auto& made = as_node(value);
   auto& step = detail::taken_step<step_type>(made.shape().count());
-  const detail::step_link<detail::value_step<typename node::element, shape_type, Space>> link(&step);
+  detail::step_link<detail::value_step<typename node::element, shape_type, Space>> link(&step);
   step.extents = made.shape();
   step.value(step.extents) = made;
   step.add_input(input.owner.step.get());
   if (step.needs_gradient) step.input.emplace(input), step.function.emplace(gradient_of);
-  return traced(leaf_type{step.value(step.extents), {link}});
+  return traced(leaf_type{step.value(step.extents), {link.handed_over()}});
 }
 
 /// Of values of a network in use, which have no gradients, the value alone.
@@ -75,11 +75,11 @@ auto with_gradient(const Operand& value, const Input&, const Function&) {
 template <class T, class Shape, class Space, class Function>
 traced<T, Shape, Space> on_gradient(const traced<T, Shape, Space>& value, const Function& function) {
   auto& step = detail::taken_step<detail::watched_step<T, Shape, Space, Function>>(0);
-  const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
+  detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
   step.add_input(value.owner.step.get());
   step.watched.emplace(value);
   if (step.needs_gradient) step.function.emplace(function);
-  return traced_leaf<T, Shape, Space>{value.view(), {link}};
+  return traced_leaf<T, Shape, Space>{value.view(), {link.handed_over()}};
 }
 
 template <class Input, class Function>
@@ -165,7 +165,7 @@ auto checkpoint(const Function& function, const Inputs&... inputs) {
   using step_type =
       detail::checkpoint_step<result, typename leaf_type::shape_type, Function, node_of<const Inputs&>...>;
   auto& step = detail::taken_step<step_type>(made.size());
-  const detail::step_link<result> link(&step);
+  detail::step_link<result> link(&step);
   step.extents = made.shape();
   step.value(step.extents) = made;
   (step.add_input(inputs.owner.step.get()), ...);
@@ -174,7 +174,7 @@ auto checkpoint(const Function& function, const Inputs&... inputs) {
     step.function.emplace(function), step.inputs.emplace(make_tuple_of(as_node(inputs)...));
     noted.copy_to(step.passes);
   }
-  return traced(leaf_type{step.value(step.extents), {link}});
+  return traced(leaf_type{step.value(step.extents), {link.handed_over()}});
 }
 
 template <class Function, class... Inputs>

@@ -50,7 +50,7 @@ auto joined_traced(const List& list) {
   const auto extents = join::shape_of(list);
   using shape_type = std::remove_cvref_t<decltype(extents)>;
   auto& step = taken_step<joined_step<join, Axis, element, shape_type, space, leaf_type>>(extents.count());
-  const step_link<value_step<element, shape_type, space>> link(&step);
+  step_link<value_step<element, shape_type, space>> link(&step);
   step.extents.emplace(extents);
   const auto value = step.value(extents);
   join::write(value, list);
@@ -58,7 +58,7 @@ auto joined_traced(const List& list) {
   if (step.needs_gradient) {
     for (std::size_t i = 0; i < list.size(); ++i) step.parts.push_back(as_node(list[i]));
   }
-  return traced(traced_leaf<element, shape_type, space>{value, {link}});
+  return traced(traced_leaf<element, shape_type, space>{value, {link.handed_over()}});
 }
 
 }  // namespace detail

@@ -60,7 +60,7 @@ struct any_statement {
   array<index, Rank> extents;
   listed_source<Rank>* sources;
   listed_target<Rank>* targets;
-  const void* cursor;
+  void* cursor;
   const listed_facts* facts;
   bool streaming;
 

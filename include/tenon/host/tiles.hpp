@@ -210,10 +210,42 @@ class tile_writer {
   void** to_;
 };
 
+/// Writes a statement of few rows along one axis as they come, by its own cursor, where each is read and written in its
+/// place: to merge axes, to cut tiles and to copy what repeats would take longer. For any other it does nothing and
+/// returns false.
+template <int Rank>
+bool write_few_rows(const any_statement<Rank>& statement) {
+  constexpr int last = Rank - 1, most_sources = 8;
+  const auto& [extents, sources, targets, cursor, facts, streaming] = statement;
+  const index rows = extents[last - 1], count = facts->source_count;
+  if (rows > 8 || count_between(extents, 0, Rank) != rows * extents[last] || rows * extents[last] > pointwise_grain ||
+      facts->target_count != 1 || targets->stride[last] != 1 || count > most_sources) {
+    return false;
+  }
+  for (index k = 0; k < count; ++k) {
+    if (sources[k].stride[last] != 1 && sources[k].copies != nullptr) return false;
+  }
+  cursor_field fields[most_sources];
+  facts->find_fields(cursor, fields);
+  for (index row = 0; row < rows; ++row) {
+    for (index k = 0; k < count; ++k) {
+      const auto start =
+          sources[k].start + static_cast<std::uintptr_t>(row * sources[k].stride[last - 1] * sources[k].size());
+      std::memcpy(fields[k].start, &start, sizeof(start));
+    }
+    void* const to = targets->start + row * targets->stride[last - 1] * targets->copies->size;
+    facts->write(cursor, &to, extents[last], streaming);
+  }
+  return true;
+}
+
 /// Runs a statement, its tiles shared among threads.
 template <int Rank>
 void run_tiles(any_statement<Rank>& statement) {
   const counted_launch counted("pointwise");
+  if constexpr (Rank > 1) {
+    if (write_few_rows(statement)) return;
+  }
   simplify(statement);
   const tile_grid<Rank> grid(statement);
   const index grain = 1 + pointwise_grain / (grid.rows * grid.columns);

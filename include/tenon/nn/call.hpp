@@ -50,7 +50,7 @@ class layer_call {
 
   /// What the call makes.
   const value_type& value() const {
-    if (!value_) value_.emplace(typename value_type::leaf_type(step_type::run(input_, layers_)));
+    if (!value_) value_.emplace(step_type::run(input_, layers_));
     return *value_;
   }
   shape_type shape() const { return value().shape(); }
@@ -100,7 +100,7 @@ class layer_call {
 }  // namespace nn
 
 template <class Input, class... Layers>
-auto as_node(const nn::layer_call<Input, Layers...>& call) {
+const auto& as_node(const nn::layer_call<Input, Layers...>& call) {
   return as_node(call.value());
 }
 

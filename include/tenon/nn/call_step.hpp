@@ -193,10 +193,10 @@ struct call_step
     const shape_type extents = apply_tuple(
         [&](const auto&... layer) -> shape_type { return shape_through(input.shape(), layer.get()...); }, layers);
     auto& step = tenon::detail::taken_step<call_step>(extents.count());
-    const tenon::detail::step_link<tenon::detail::value_step<element, shape_type, space>> link(&step);
+    tenon::detail::step_link<tenon::detail::value_step<element, shape_type, space>> link(&step);
     step.extents = extents;
     step.forward(input, layers);
-    return {step.value(extents), {link}};
+    return {step.value(extents), {link.handed_over()}};
   }
   void pull_back() override {
     if constexpr (tenon::detail::is_traced_leaf<Input> && is_floating<typename Input::element>) {

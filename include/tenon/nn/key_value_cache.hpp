@@ -158,12 +158,12 @@ struct layer_caller<multihead_attention_layer<Embed, Heads, Settings, Space, T>,
     const auto part = [&](int number) { return layer.heads_of(projected, number); };
     const array<index, 3> extents{{rows.extent(0), rows.extent(1), layer.embed_dim}};
     auto& step = tenon::detail::taken_step<value_step>(extents[0] * extents[1] * extents[2]);
-    const tenon::detail::step_link<value_step> link(&step);
+    tenon::detail::step_link<value_step> link(&step);
     const auto seen = step.value(rows_shape(extents));
     const view<T, rank<3>, Space> whole(seen.data(), rank<3>(extents));
     return cache.attempt([&] {
       layer.heads_of(whole, 0) = cache.attend(part(0), part(1), part(2));
-      return layer.out_proj(traced(traced_leaf<T, rows_shape, Space>{seen, {link}}));
+      return layer.out_proj(traced(traced_leaf<T, rows_shape, Space>{seen, {link.handed_over()}}));
     });
   }
 

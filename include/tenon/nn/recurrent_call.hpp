@@ -122,10 +122,10 @@ struct recurrent_call_step : several_values<typename Layer::element, typename La
     using value_type = one_of_values<element, shape_type, space, Values::count>;
     this->gradients[number].resize(rank<1>(value.size()));
     auto& step = tenon::detail::taken_step<value_type>(0);
-    const tenon::detail::step_link<tenon::detail::value_step<element, shape_type, space>> link(&step);
+    tenon::detail::step_link<tenon::detail::value_step<element, shape_type, space>> link(&step);
     step.all.emplace(this), step.number = number;
     step.add_input(this);
-    return traced<element, shape_type, space>(traced_leaf<element, shape_type, space>{value, {link}});
+    return traced<element, shape_type, space>(traced_leaf<element, shape_type, space>{value, {link.handed_over()}});
   }
   bool needs_first() const {
     const auto& first = leaf_in(get<0>(*inputs));

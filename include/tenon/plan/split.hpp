@@ -1,5 +1,5 @@
 // tenon/plan/split.hpp: taking a first kernel out of a statement that is more than one.
-// An evaluated part comes back as a tensor that the remaining expression owns; kernel_count counts the same way.
+// An evaluated part comes back as a tensor that the remaining expression reads; kernel_count counts the same way.
 // Floor 3: may include base, core, expr, plan.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -135,7 +135,8 @@ inline constexpr bool last_part_stays = is_contraction<Part> && fuses_operations
 }  // namespace detail
 
 /// Calls `use(rest)`, the rest being `node` with parts of one type replaced by their values: contractions go first,
-/// then reductions, innermost first. `evaluate(part)` is asked once for parts that are equal.
+/// then reductions, innermost first. `evaluate(part)` is asked once for parts that are equal; what it returns lives
+/// until `use` has returned, and its node names it.
 template <class E, class Evaluate, class Use>
 void split(const E& node, const Evaluate& evaluate, const Use& use) {
   static_assert(stage_of<E>() == stage::split);
@@ -146,7 +147,8 @@ void split(const E& node, const Evaluate& evaluate, const Use& use) {
   detail::list_parts(node, last);
   if constexpr (count == 1) {
     const auto value = evaluate(*parts[0]);
-    const auto* next = &value;
+    const auto node_of_value = as_node(value);
+    const auto* next = &node_of_value;
     use(detail::replace_parts<part_type, 1>(node, next));
   } else {
     int first_equal[count];
@@ -155,13 +157,19 @@ void split(const E& node, const Evaluate& evaluate, const Use& use) {
       while (!equal_nodes(*parts[first_equal[k]], *parts[k])) ++first_equal[k];
     }
     using value_type = std::remove_cvref_t<decltype(evaluate(*parts[0]))>;
+    using node_type = std::remove_cvref_t<decltype(as_node(std::declval<const value_type&>()))>;
     std::vector<value_type> values;
-    values.reserve(count);
-    const auto evaluate_first = [&](int some) -> const value_type* {
+    std::vector<node_type> nodes;
+    values.reserve(count), nodes.reserve(count);
+    const auto evaluate_first = [&](int some) -> const node_type* {
       for (int k = 0; k < some; ++k) {
-        values.push_back(first_equal[k] < k ? values[static_cast<std::size_t>(first_equal[k])] : evaluate(*parts[k]));
+        if (first_equal[k] < k) {
+          nodes.push_back(nodes[static_cast<std::size_t>(first_equal[k])]);
+        } else {
+          nodes.push_back(as_node(values.emplace_back(evaluate(*parts[k]))));
+        }
       }
-      return values.data();
+      return nodes.data();
     };
     if constexpr (detail::last_part_stays<part_type>) {
       if (first_equal[count - 1] == count - 1) {
@@ -174,9 +182,9 @@ void split(const E& node, const Evaluate& evaluate, const Use& use) {
   }
 }
 
-/// What a part becomes once it is evaluated: a tensor that the expression owns.
+/// What a part becomes once it is evaluated: the elements of a tensor.
 template <class Part, class Space>
-using evaluated = node_of<tensor<typename Part::element, typename Part::shape_type, Space>>;
+using evaluated = node_of<tensor<typename Part::element, typename Part::shape_type, Space>&>;
 
 template <class E>
 constexpr int count_kernels();
