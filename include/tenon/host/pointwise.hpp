@@ -304,14 +304,14 @@ template <class T, int Rank, class Program>
 
 #pragma GCC diagnostic push  // g++ 12 does not see that the loop ends before a vector beyond a small tensor
 #pragma GCC diagnostic ignored "-Warray-bounds"
-/// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads. For
+/// A statement over elements that all lie in index order: no axes to merge, nothing to share among threads. For
 /// any other, and where an observer wants to see the launch, it does nothing and returns false. Every statement
 /// contains it, so it has a single loop, in which elements that the statement names twice are read once.
 template <class Shape, class T, class Program>
 TENON_INLINE bool run_short_host(T* data, const array<index, Shape::rank>& extents, const Program& program) {
   const index count = count_between(extents, 0, Shape::rank);
   const auto cursor = program.at(array<index, Shape::rank>{});
-  if (count > detail::pointwise_grain || !cursor.is_adjacent() || !reads_disjoint_from(cursor, data, count))
+  if (!detail::is_done_at_once<T>(count) || !cursor.is_adjacent() || !reads_disjoint_from(cursor, data, count))
     return false;
   if constexpr (Shape::rank > 1) {
     if (!is_flat(program, extents)) return false;
@@ -351,7 +351,7 @@ template <class T, class Shape, class E>
 TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node, aliasing alias) {
   const auto extents = destination.shape().to_array(), own = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<Shape::rank>());
-  if constexpr (Shape::dynamic_rank != 0 || Shape{}.count() <= pointwise_grain) {  // types may know that it is longer
+  if constexpr (Shape::dynamic_rank != 0 || Shape{}.count() * static_cast<index>(sizeof(T)) < streaming_bytes) {
     const bool is_plain = extents == own && is_contiguous(extents, destination.strides());
     if (is_plain && run_short_host<Shape>(destination.data(), extents, program)) return;
   }
@@ -370,7 +370,8 @@ bool run_short_joint(const assignment<Views, Nodes>&... each) {
       return destination.shape().to_array() == extents && node.shape().to_array() == extents &&
              is_contiguous(extents, destination.strides());
     };
-    if (count > pointwise_grain || !(is_plain(each.destination, each.node) && ...)) return false;
+    const bool is_short = (is_done_at_once<typename Views::element>(count) && ...);
+    if (!is_short || !(is_plain(each.destination, each.node) && ...)) return false;
     const auto run = [&](const auto&... program) {
       const auto apart_from = [&](const auto& cursor) {
         return (reads_disjoint_from(cursor, each.destination.data(), count) && ...);

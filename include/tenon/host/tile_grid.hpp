@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/device/simd_transpose.hpp>
+#include <tenon/device/threads.hpp>
 #include <tenon/plan/access.hpp>
 
 namespace tenon::detail {
@@ -19,6 +20,12 @@ inline constexpr index joined_columns = 64;                   // elements; as ma
 inline constexpr index joined_rows = 4;                       // the fewest that are worth a copy
 inline constexpr array<index, 2> copied_tile{{64, 4096}};     // rows and columns of a tile that is copied as it is
 inline constexpr array<index, 2> streamed_tile{{1024, 256}};  // of one that is copied past the caches
+
+/// Whether so many elements of type T, side by side, are one thread's work, and stay within the caches.
+template <class T>
+TENON_INLINE bool is_done_at_once(index count) {
+  return count <= pointwise_grain || (count * static_cast<index>(sizeof(T)) < streaming_bytes && thread_count() == 1);
+}
 
 /// What a statement reads along its axes: elements in memory, or positions.
 template <int Rank>
