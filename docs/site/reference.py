@@ -127,7 +127,7 @@ def cut(text):
 
 
 def tidy(text):
-    text = re.sub(r"\b(TENON_HOST_DEVICE|TENON_INLINE|TENON_LIFETIMEBOUND|TENON_FUNCTION_OBJECT) ?", "", text)
+    text = re.sub(r"\b(TENON_HOST_DEVICE|TENON_INLINE|TENON_LIFETIMEBOUND|TENON_FUNCTION_OBJECT|TENON_IF_CALLED) ?", "", text)
     return re.sub(r" +;$", ";", text, flags=re.M)
 
 

@@ -8,6 +8,7 @@
 #include <tenon/device/host_clock.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/plan/describe.hpp>
+#include <vector>
 
 namespace tenon {
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/blocks.hpp>
 
+#include <vector>
+
 #include "support/catch.hpp"
 
 namespace {
@@ -44,7 +46,7 @@ TEST_CASE("a block knows each other stream that has used it, once", "[device]") 
   blocks.note_use(memory, first);
   blocks.note_use(memory + 100, second);  // nobody's
   const tenon::memory_block block = blocks.take(memory);
-  CHECK(block.users == std::vector<stream_id>{first, second});
+  CHECK(std::vector(block.users.begin(), block.users.end()) == std::vector{first, second});
 }
 
 TEST_CASE("default streams of two devices are two", "[device]") {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/captured.hpp>
 
+#include <vector>
+
 #include "support/text_of.hpp"
 
 namespace {
@@ -29,7 +31,8 @@ TEST_CASE("what is freed serves what is allocated later, the smallest that has r
     CHECK(work.take(100) == memory + 2);
     work.keep(memory + 1, 100);
     CHECK(given_back.empty());
-    CHECK(work.used == std::vector<const void*>{memory, memory + 1, memory + 2, memory + 1});
+    CHECK(std::vector(work.used.begin(), work.used.end()) ==
+          std::vector<const void*>{memory, memory + 1, memory + 2, memory + 1});
   }
   CHECK(given_back.size() == 2);
   CHECK(given_back.front() == std::pair<void*, std::size_t>(memory, 300));
@@ -50,7 +53,7 @@ TEST_CASE("a captured function works on one device", "[device]") {
   tenon::captured_work work(give_back, {nullptr, 2});
   const char memory[1] = {};
   work.note_use(memory, 2);
-  CHECK(work.used == std::vector<const void*>{memory});
+  CHECK(std::vector(work.used.begin(), work.used.end()) == std::vector<const void*>{memory});
   CHECK(tenon_test::text_of<tenon::capture_error>([&] { work.note_use(memory, 1); }) ==
         "capture: work on device 1 within a captured function, which was captured on device 2; capture a graph of each "
         "device");

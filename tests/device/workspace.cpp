@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/workspace.hpp>
 
+#include <cstring>
 #include <tenon/device/graph.hpp>
 #include <thread>
+#include <vector>
 
 #include "support/catch.hpp"
 #include "support/spaces.hpp"
@@ -17,7 +19,19 @@ bool counters_are_zero(const tenon::workspace<Space>& space) {
   return found == std::vector<unsigned>(tenon::workspace_counters);
 }
 
+/// The host's memory, in the order of a stream that a test chooses.
+struct ordered_memory : tenon::host {
+  static void set_zero(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
+};
+thread_local tenon::stream_id chosen_order;
+
 }  // namespace
+
+template <>
+struct tenon::space_devices<ordered_memory> {
+  [[maybe_unused]] static constexpr bool available = false;
+  static stream_id stream() { return chosen_order; }
+};
 
 TEMPLATE_LIST_TEST_CASE("a workspace grows and keeps its counters at zero", "[workspace]", tenon_test::kernel_spaces) {
   auto& small = tenon::workspace<TestType>::with(16);
@@ -35,6 +49,23 @@ TEMPLATE_LIST_TEST_CASE("threads have workspaces of their own", "[workspace]", t
   std::thread([&] { there = tenon::workspace<TestType>::with(64).bytes(); }).join();
   CHECK(here != nullptr);
   CHECK(there != nullptr);
+}
+
+TEST_CASE("each stream of a thread has one workspace", "[workspace]") {
+  const auto workspace_on = [](const void* stream, std::size_t bytes) {
+    chosen_order = {stream, 0};
+    return &tenon::workspace<ordered_memory>::with(bytes);
+  };
+  const int streams[3] = {};
+  const auto* const first = workspace_on(streams, 64);
+  const auto* const second = workspace_on(streams + 1, 64);
+  const auto* const third = workspace_on(streams + 2, 64);
+  CHECK(first != second);
+  CHECK(first != third);
+  CHECK(second != third);
+  CHECK(workspace_on(streams + 1, 100000) == second);
+  CHECK(workspace_on(streams, 16) == first);
+  CHECK(workspace_on(streams + 2, 16) == third);
 }
 
 TEMPLATE_LIST_TEST_CASE("a captured function has a workspace of its own, zeroed by each launch", "[workspace]",

@@ -4,6 +4,7 @@
 #include <tenon/grad/shared_passes.hpp>
 
 #include <tenon/device/launch_count.hpp>
+#include <tenon/grad/kept_blocks.hpp>
 #include <tenon/tenon.hpp>
 
 #include "support/catch.hpp"
@@ -65,5 +66,24 @@ TEST_CASE("gradients of attention take memory as their operands do", "[attention
   CHECK(tenon_test::bytes_allocated >= 3 * length * features * sizeof(float));
   // All that was taken in turn, beside a matrix of weights.
   CHECK(tenon_test::bytes_allocated < length * length * sizeof(float) / 8);
+}
+
+TEST_CASE("readers of memory that come and go take what those before them have left", "[kept_blocks]") {
+  auto& blocks = tenon::detail::kept_blocks::of_process();
+  const float read[5] = {};
+  const auto add_and_remove = [&](int first) {
+    blocks.add_reader(read + 4);
+    blocks.remove_reader(read + 4);
+    for (int i = 0; i < 5; ++i) blocks.add_reader(read + (first + i) % 5);
+    blocks.add_reader(read);
+    for (int i = 0; i < 5; ++i) blocks.remove_reader(read + (first + 3 * i) % 5);
+    blocks.remove_reader(read);
+  };
+  add_and_remove(0);
+  tenon_test::counted_size = 0;
+  const std::size_t before = tenon_test::blocks_allocated;
+  for (int first = 0; first < 5; ++first) add_and_remove(first);
+  CHECK(tenon_test::blocks_allocated == before);
+  CHECK(blocks.size() == 0);
 }
 #endif

@@ -52,6 +52,10 @@
 #define TENON_OUT_OF_LINE [[gnu::noinline, gnu::noclone]]
 #endif
 
+/// Stands before a function that is no template and that few programs call, so that what it uses is instantiated in
+/// these, and not wherever its header is read. It does so only where no other function that is no template calls it.
+#define TENON_IF_CALLED template <int = 0>
+
 /// Marks what a result refers to, so that clang warns where that is gone; empty elsewhere, and behind nvcc, which moves
 /// it to where clang does not take it.
 #if defined(__clang__) && !defined(__CUDACC__)

@@ -31,7 +31,7 @@ class kept_text {
     return bytes;
   }
   /// throws    error when they are those of another text
-  void copy_from(const tensor<std::uint8_t, rank<1>, host>& bytes) const {
+  TENON_IF_CALLED void copy_from(const tensor<std::uint8_t, rank<1>, host>& bytes) const {
     const auto *const first = bytes.data(), *const last = first + bytes.size();
     if (std::equal(first, last, text_.begin(), text_.end())) return;
     throw error(compose_text("kept_text: ", std::string(first, last), ", expected ", text_));

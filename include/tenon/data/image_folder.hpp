@@ -39,7 +39,7 @@ class image_folder {
  public:
   using batch_type = std::tuple<batch_tensor<std::uint8_t, rank<3>>, batch_tensor<std::int64_t, shape<>>>;
 
-  explicit image_folder(const std::filesystem::path& folder, const image_folder_options& options = {})
+  TENON_IF_CALLED explicit image_folder(const std::filesystem::path& folder, const image_folder_options& options = {})
       : fits_(options.size.height != 0 || options.size.width != 0), fit_(options.fit) {
     std::error_code status;
     if (!std::filesystem::is_directory(folder, status)) io::refuse("image_folder", folder, "there is no such folder");
@@ -61,10 +61,11 @@ class image_folder {
   std::int64_t label(index i) const { return files_[static_cast<std::size_t>(i)].label; }
 
   index size() const { return static_cast<index>(files_.size()); }
-  batch_type make_batch(index count) const {
+  TENON_IF_CALLED batch_type make_batch(index count) const {
     return {make_batch_tensor<std::uint8_t>(count, extents_), make_batch_tensor<std::int64_t>(count, shape<>{})};
   }
-  void copy_example(index i, batch_type& batch, index place) const {
+  template <class Batch>
+  void copy_example(index i, Batch& batch, index place) const {
     io::image pixels = read(file(i));
     const auto size = static_cast<std::uint64_t>(pixels.size());
     io::within_memory("image_folder", file(i), size,
@@ -78,7 +79,8 @@ class image_folder {
   };
   static constexpr index greatest_ratio = 256;  // between edges: what resizing makes of other images has no bound
 
-  void copy_image(index i, const io::image& pixels, batch_type& batch, index place) const {
+  template <class Batch>
+  void copy_image(index i, const io::image& pixels, Batch& batch, index place) const {
     const image_size size{extents_.extent(1), extents_.extent(2)};
     if (!fits_ && !(pixels.shape() == extents_)) {
       io::refuse("image_folder", file(i),
@@ -92,7 +94,7 @@ class image_folder {
     else to = centre_crop(resize(pixels, covering_size(size_of(pixels), size)), size);
     std::get<1>(batch)(place) = label(i);
   }
-  void check_edges(index i, const image_size& size) const {
+  TENON_IF_CALLED void check_edges(index i, const image_size& size) const {
     const index shorter = std::min(size.height, size.width), longer = std::max(size.height, size.width);
     if (shorter >= 1 && longer / shorter <= greatest_ratio) return;
     io::refuse(
@@ -100,7 +102,7 @@ class image_folder {
         compose_text(size.height, " x ", size.width, " pixels, expected edges that differ by a factor of at most ",
                      greatest_ratio, ", as they are resized"));
   }
-  static std::vector<std::filesystem::path> sorted_entries(const std::filesystem::path& folder) {
+  TENON_IF_CALLED static std::vector<std::filesystem::path> sorted_entries(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> entries;
     std::error_code status;
     std::filesystem::directory_iterator each(folder, status);
@@ -111,22 +113,22 @@ class image_folder {
     std::sort(entries.begin(), entries.end());
     return entries;
   }
-  static std::string ending(const std::filesystem::path& path) {
+  TENON_IF_CALLED static std::string ending(const std::filesystem::path& path) {
     std::string text = path.extension().string();
     for (char& each : text) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
     return text;
   }
-  static bool is_image(const std::filesystem::path& path) {
+  TENON_IF_CALLED static bool is_image(const std::filesystem::path& path) {
     const std::string end = ending(path);
     return end == ".pgm" || end == ".ppm" || end == ".pnm" || (TENON_PNG != 0 && end == ".png");
   }
-  static io::image read(const std::filesystem::path& path) {
+  TENON_IF_CALLED static io::image read(const std::filesystem::path& path) {
 #if TENON_PNG != 0
     if (ending(path) == ".png") return io::read_png(path);
 #endif
     return io::read_pnm(path);
   }
-  void add_class(const std::filesystem::path& folder) {
+  TENON_IF_CALLED void add_class(const std::filesystem::path& folder) {
     const std::size_t before = files_.size();
     for (const auto& each : sorted_entries(folder)) {
       if (is_image(each)) files_.push_back({each, static_cast<std::int64_t>(classes_.size())});
@@ -139,7 +141,7 @@ class image_folder {
   }
   /// Grey weighs colours as the eye does.
   /// source    ITU-R BT.601
-  static io::image with_channels(io::image pixels, index channels) {
+  TENON_IF_CALLED static io::image with_channels(io::image pixels, index channels) {
     if (pixels.extent(0) == channels) return pixels;
     const index count = pixels.extent(1) * pixels.extent(2);
     io::image result(rank<3>(channels, pixels.extent(1), pixels.extent(2)));

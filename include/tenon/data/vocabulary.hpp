@@ -20,7 +20,8 @@ enum class token { byte, character };
 ///           const data::token_windows examples(words.encode(text), {.length = 128});
 class vocabulary {
  public:
-  explicit vocabulary(std::string_view text, token kind = token::character) : kind_(kind), codes_(codes_of(text)) {
+  TENON_IF_CALLED explicit vocabulary(std::string_view text, token kind = token::character)
+      : kind_(kind), codes_(codes_of(text)) {
     std::sort(codes_.begin(), codes_.end());
     codes_.erase(std::unique(codes_.begin(), codes_.end()), codes_.end());
   }
@@ -28,7 +29,7 @@ class vocabulary {
   index size() const { return static_cast<index>(codes_.size()); }
   /// The number of every token.
   /// throws    index_error naming the first token that the vocabulary lacks, and its place in the text
-  tensor<std::int64_t, rank<1>> encode(std::string_view text) const {
+  TENON_IF_CALLED tensor<std::int64_t, rank<1>> encode(std::string_view text) const {
     const std::u32string codes = codes_of(text);
     tensor<std::int64_t, rank<1>> numbers({static_cast<index>(codes.size())});
     for (std::size_t i = 0; i < codes.size(); ++i) {
@@ -40,7 +41,7 @@ class vocabulary {
   }
   /// The text of one token.
   /// throws    index_error when there is no such number
-  std::string decode(std::int64_t number) const {
+  TENON_IF_CALLED std::string decode(std::int64_t number) const {
     if (number < 0 || number >= size()) {
       throw index_error(
           compose_text("vocabulary: decode: number ", number, ", expected at least 0 and below ", size()));
@@ -60,13 +61,13 @@ class vocabulary {
   }
 
  private:
-  std::u32string codes_of(std::string_view text) const {
+  TENON_IF_CALLED std::u32string codes_of(std::string_view text) const {
     if (kind_ == token::character) return io::characters_of(text);
     std::u32string codes;
     for (const char byte : text) codes.push_back(static_cast<std::uint8_t>(byte));
     return codes;
   }
-  [[noreturn]] void refuse_code(char32_t code, std::size_t place) const {
+  TENON_IF_CALLED [[noreturn]] void refuse_code(char32_t code, std::size_t place) const {
     std::string text;
     io::append_character(text, code);
     throw index_error(compose_text("vocabulary: encode: token ", place, ": `", text, "` (", std::uint32_t{code},

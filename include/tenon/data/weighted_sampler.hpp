@@ -19,18 +19,18 @@ class weighted_sampler {
  public:
   static constexpr const char* name = "weighted_sampler";
 
-  weighted_sampler(std::vector<double> weights, index draws, bool replacement = true)
+  TENON_IF_CALLED weighted_sampler(std::vector<double> weights, index draws, bool replacement = true)
       : weights_(std::move(weights)), sums_(weights_.size()), draws_(draws), replacement_(replacement) {
     check_weights();
     std::partial_sum(weights_.begin(), weights_.end(), sums_.begin());
   }
   index size() const { return draws_; }
-  std::vector<index> order(std::uint64_t seed, index epoch) const {
+  TENON_IF_CALLED std::vector<index> order(std::uint64_t seed, index epoch) const {
     return replacement_ ? with_replacement(seed, epoch) : without_replacement(seed, epoch);
   }
 
  private:
-  void check_weights() const {
+  TENON_IF_CALLED void check_weights() const {
     index positive = 0;
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       if (!(weights_[i] >= 0) || std::isinf(weights_[i])) {
@@ -45,7 +45,7 @@ class weighted_sampler {
                                replacement_ ? "a positive weight" : "no more than these"));
     }
   }
-  std::vector<index> with_replacement(std::uint64_t seed, index epoch) const {
+  TENON_IF_CALLED std::vector<index> with_replacement(std::uint64_t seed, index epoch) const {
     std::vector<index> numbers(static_cast<std::size_t>(draws_));
     const auto end = last_positive();
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -55,7 +55,7 @@ class weighted_sampler {
     return numbers;
   }
   /// The numbers of the greatest keys log(uniform) / weight, greatest first.
-  std::vector<index> without_replacement(std::uint64_t seed, index epoch) const {
+  TENON_IF_CALLED std::vector<index> without_replacement(std::uint64_t seed, index epoch) const {
     std::vector<std::pair<double, index>> keys;
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       if (weights_[i] == 0) continue;
@@ -68,7 +68,7 @@ class weighted_sampler {
     return numbers;
   }
   /// The sum at the last positive weight, where a search ends whatever rounding did.
-  std::vector<double>::const_iterator last_positive() const {
+  TENON_IF_CALLED std::vector<double>::const_iterator last_positive() const {
     auto last = weights_.size();
     while (last > 1 && weights_[last - 1] == 0) --last;
     return sums_.begin() + static_cast<std::ptrdiff_t>(last == 0 ? 0 : last - 1);

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <tenon/base/list.hpp>
 #include <tenon/device/device_guard.hpp>
-#include <vector>
 
 namespace tenon {
 
@@ -18,7 +18,7 @@ namespace tenon {
 struct memory_block {
   std::size_t bytes = 0;
   stream_id home;
-  std::vector<stream_id> users{};
+  detail::list<stream_id> users{};
 };
 
 /// All blocks of one space that are in use. Threads may share it.

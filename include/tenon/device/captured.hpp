@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tenon/base/list.hpp>
 #include <tenon/device/device_guard.hpp>
 #include <utility>
-#include <vector>
 
 namespace tenon {
 
@@ -55,8 +55,8 @@ class captured_work {
   const stream_id outer;                    ///< the thread's stream around the capture: memory is allocated there
   void* workspace = nullptr;                ///< the workspace of its kernels
   void (*free_workspace)(void*) = nullptr;  ///< destroys it
-  std::vector<const void*> used{};          ///< addresses that a launch reads or writes
-  std::vector<const void*> host_memory{};   ///< page-locked blocks that it reads or writes
+  detail::list<const void*> used{};         ///< addresses that a launch reads or writes
+  detail::list<const void*> host_memory{};  ///< page-locked blocks that it reads or writes
   std::int64_t kernels = 0;                 ///< how many kernels it starts
   std::uint64_t* launch_number = nullptr;   ///< where its kernels read which launch runs; null where none does
   std::uint64_t launches = 0;               ///< how many launches wrote their number there
@@ -70,7 +70,7 @@ class captured_work {
   };
 
   give_back release_;
-  std::vector<block> kept_;
+  detail::list<block> kept_;
 };
 
 /// What the calling thread captures of `Space` now; null for nothing.

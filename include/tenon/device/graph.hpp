@@ -102,7 +102,7 @@ class graph {
     result.check_loops(launch_count().count - before);
     auto& used = result.work_->used;
     std::sort(used.begin(), used.end());
-    used.erase(std::unique(used.begin(), used.end()), used.end());
+    used.truncate(static_cast<std::size_t>(std::unique(used.begin(), used.end()) - used.begin()));
     return result;
   }
 

@@ -6,10 +6,9 @@
 
 #include <cstddef>
 #include <tenon/base/array.hpp>
-#include <tenon/base/owned_array.hpp>
+#include <tenon/base/list.hpp>
 #include <tenon/base/thread_kept.hpp>
 #include <tenon/device/sanitizer.hpp>
-#include <vector>
 #if TENON_FILL != 0
 #include <tenon/base/unwritten.hpp>
 #endif
@@ -31,6 +30,11 @@ class scratch_memory {
     std::size_t block = 0, used = 0, taken = 0;
   };
 
+  scratch_memory() = default;
+  scratch_memory(const scratch_memory&) = delete;
+  scratch_memory& operator=(const scratch_memory&) = delete;
+  ~scratch_memory() { free_all(); }
+
   /// The end before an algorithm takes anything.
   mark begin() {
     if (end_.taken == 0 && blocks_.size() > 1) free_first();
@@ -48,7 +52,7 @@ class scratch_memory {
   scratch_line* take(std::size_t lines) {
     const std::size_t apart = lines + (address_sanitized ? 1 : 0);
     if (!has_room(apart)) find_room(apart);
-    scratch_line* const place = blocks_[end_.block].lines.data() + end_.used;
+    scratch_line* const place = blocks_[end_.block].lines + end_.used;
     end_.used += apart, end_.taken += apart;
     if (end_.taken > most_taken_) most_taken_ = end_.taken;
     allow_access(place, lines * sizeof(scratch_line));
@@ -58,7 +62,7 @@ class scratch_memory {
  private:
   static constexpr std::size_t least_lines = 1024;
   struct block {
-    owned_array<scratch_line> lines;
+    scratch_line* lines;
     std::size_t count;
   };
 
@@ -70,18 +74,27 @@ class scratch_memory {
     while (end_.block < blocks_.size() && !has_room(lines)) ++end_.block, end_.used = 0;
     if (end_.block < blocks_.size()) return;
     const std::size_t all = end_.taken + lines, count = all < least_lines ? least_lines : all;
-    blocks_.push_back({owned_array<scratch_line>(count), count});
+    blocks_.reserve(blocks_.size() + 1);
+    blocks_.push_back({new scratch_line[count], count});
     forbid(blocks_.size() - 1, 0);
   }
   [[gnu::noinline, gnu::cold]] void free_first() {
-    if (blocks_.back().count >= most_taken_) blocks_.erase(blocks_.begin(), blocks_.end() - 1);
+    if (blocks_.back().count < most_taken_) return;
+    const block last = blocks_.back();
+    blocks_.pop_back();
+    free_all();
+    blocks_.push_back(last);
+  }
+  void free_all() {
+    for (const block& each : blocks_) delete[] each.lines;
+    blocks_.clear();
   }
   void forbid(std::size_t number, std::size_t first) const {
     const block& own = blocks_[number];
-    forbid_access(own.lines.data() + first, (own.count - first) * sizeof(scratch_line));
+    forbid_access(own.lines + first, (own.count - first) * sizeof(scratch_line));
   }
 
-  std::vector<block> blocks_;
+  list<block> blocks_;
   mark end_;
   std::size_t most_taken_ = 0;
   int users_ = 0;

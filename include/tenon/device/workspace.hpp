@@ -9,7 +9,6 @@
 #include <tenon/device/captured.hpp>
 #include <tenon/device/collective.hpp>
 #include <tenon/device/cuda_memory.hpp>
-#include <vector>
 #if TENON_FILL != 0
 #include <tenon/base/unwritten.hpp>
 #endif
@@ -32,7 +31,8 @@ class workspace {
   static workspace& with(std::size_t bytes) {
     struct entry {
       stream_id order;
-      detail::owned_array<workspace> own;
+      workspace own;
+      detail::owned_array<entry> next;
     };
     if (captured_work* const work = thread_capture<Space>()) {
       if (work->workspace == nullptr) {
@@ -41,13 +41,15 @@ class workspace {
       }
       return static_cast<workspace*>(work->workspace)->reserve(bytes);
     }
-    thread_local std::vector<entry> entries;
+    thread_local detail::owned_array<entry> first;
     const stream_id order = space_devices<Space>::stream();
-    for (const auto& each : entries) {
-      if (each.order == order) return each.own[0].reserve(bytes);
+    auto* place = &first;
+    while (place->data() != nullptr && !((*place)[0].order == order)) place = &(*place)[0].next;
+    if (place->data() == nullptr) {
+      *place = detail::owned_array<entry>(1);
+      (*place)[0].order = order;
     }
-    entries.push_back({order, detail::owned_array<workspace>(1)});
-    return entries.back().own[0].reserve(bytes);
+    return (*place)[0].own.reserve(bytes);
   }
   /// Says that the kernel which was last given this has been launched.
   void launched() { is_clean_ = true; }

@@ -34,7 +34,8 @@ struct gradient_bucket {
 /// is full with `bucket_elements` or more.
 class gradient_layout {
  public:
-  gradient_layout(const std::vector<sized_parameter>& parameters, index bucket_elements, index leading) {
+  TENON_IF_CALLED gradient_layout(const std::vector<sized_parameter>& parameters, index bucket_elements,
+                                  index leading) {
     for (const auto& each : parameters) {
       places_.push_back({0, each.size, layer_of(each.name), static_cast<int>(places_.size())});
     }
@@ -57,7 +58,7 @@ class gradient_layout {
   index elements() const { return elements_; }
 
  private:
-  static int layer_of(const std::string& name) {
+  TENON_IF_CALLED static int layer_of(const std::string& name) {
     const auto dot = name.find('.');
     const bool is_numbered = dot != std::string::npos && dot != 0 && name.find_first_not_of("0123456789") == dot;
     return is_numbered ? std::stoi(name) : gradient_place::no_layer;

@@ -6,9 +6,9 @@
 
 #include <map>
 #include <mutex>
+#include <tenon/base/list.hpp>
 #include <tenon/base/thread_kept.hpp>
 #include <tenon/core/storage.hpp>
-#include <vector>
 
 namespace tenon::detail {
 
@@ -25,11 +25,9 @@ class kept_blocks {
     const auto at = readers_.find(number_of(address));
     if (at != readers_.end()) return static_cast<void>(++at->second);
     if (idle_.empty()) {
-      idle_.reserve(readers_.size() + 1);  // so that `remove_reader` cannot fail
       readers_.emplace(number_of(address), 1);
     } else {
-      auto entry = std::move(idle_.back());
-      idle_.pop_back();
+      auto entry = idle_.extract(idle_.begin());
       entry.key() = number_of(address), entry.mapped() = 1;
       readers_.insert(std::move(entry));
     }
@@ -39,7 +37,9 @@ class kept_blocks {
     const std::lock_guard lock(mutex_);
     const auto at = readers_.find(number_of(address));
     if (--at->second != 0) return;
-    idle_.push_back(readers_.extract(at));
+    auto entry = readers_.extract(at);
+    entry.key() = number_of(&entry.mapped());
+    idle_.insert(std::move(entry));
     if (readers_.empty()) __atomic_store_n(&is_read_, false, __ATOMIC_RELEASE);
     const auto behind = kept_.upper_bound(number_of(address));
     if (behind == kept_.begin()) return;
@@ -91,13 +91,13 @@ class kept_blocks {
     return true;
   }
 
-  inline static thread_local std::vector<block>* later_ = nullptr;  // blocks that `later_frees` of this thread holds
+  inline static thread_local list<block>* later_ = nullptr;  // blocks that `later_frees` of this thread holds
 
   mutable std::mutex mutex_;
   bool is_read_ = false;
-  std::map<std::uintptr_t, long> readers_;                       // how many read from an address
-  std::vector<std::map<std::uintptr_t, long>::node_type> idle_;  // entries of readers to come
-  std::map<std::uintptr_t, block> kept_;                         // by their first address
+  std::map<std::uintptr_t, long> readers_;  // how many read from an address
+  std::map<std::uintptr_t, long> idle_;     // entries of readers to come, by where they lie
+  std::map<std::uintptr_t, block> kept_;    // by their first address
 };
 
 /// While one lives, blocks that this thread frees are kept: an expression that a function returns may read tensors of
@@ -112,14 +112,14 @@ class later_frees {
       if (!kept_blocks::take(each.memory, each.bytes, each.release)) each.free();
     }
     blocks().clear();
-    thread_kept<std::vector<kept_blocks::block>>::put_back();
+    thread_kept<list<kept_blocks::block>>::put_back();
   }
   later_frees(const later_frees&) = delete;
   later_frees& operator=(const later_frees&) = delete;
 
  private:
-  static std::vector<kept_blocks::block>& blocks() { return thread_kept<std::vector<kept_blocks::block>>::get(); }
-  std::vector<kept_blocks::block>* before_;
+  static list<kept_blocks::block>& blocks() { return thread_kept<list<kept_blocks::block>>::get(); }
+  list<kept_blocks::block>* before_;
 };
 
 /// The memory that one traced value reads, and keeps.
@@ -137,7 +137,7 @@ class read_blocks {
   }
 
  private:
-  std::vector<const void*> addresses_;
+  list<const void*> addresses_;
 };
 
 }  // namespace tenon::detail

@@ -6,6 +6,7 @@
 
 #include <tenon/expr/attention_gradient.hpp>
 #include <tenon/plan/split.hpp>
+#include <vector>
 
 namespace tenon {
 

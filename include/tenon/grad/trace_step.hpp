@@ -5,7 +5,7 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
+#include <cstdint>
 #include <tenon/core/buffer.hpp>
 #include <tenon/evaluate.hpp>
 #include <tenon/grad/kept_blocks.hpp>
@@ -122,11 +122,11 @@ class trace_step {
 
   std::vector<step_link<trace_step>> inputs_;
   read_blocks read_;
-  std::vector<trace_step*> walk_;  // of a pass that begins here
-  trace_step* next_ = nullptr;     // of those that are given back
-  const void* kind_ = nullptr;     // which pool it came from
-  std::uint64_t number_ = 0;       // in the order in which steps ran
-  std::uint64_t seen_ = 0;         // the last pass that came by
+  list<trace_step*> walk_;      // of a pass that begins here
+  trace_step* next_ = nullptr;  // of those that are given back
+  const void* kind_ = nullptr;  // which pool it came from
+  std::uint64_t number_ = 0;    // in the order in which steps ran
+  std::uint64_t seen_ = 0;      // the last pass that came by
   long owners_ = 0;
 };
 
@@ -142,15 +142,14 @@ class step_pool {
     for (std::size_t i = best; i-- > 0 && idle[best]->capacity() != count;) {
       if (fits_better(idle[i]->capacity(), idle[best]->capacity(), count)) best = i;
     }
-    std::swap(idle[best], idle.back());
-    trace_step* const taken = idle.back().release();
+    trace_step* const taken = std::exchange(idle[best], idle.back());
     idle.pop_back();
     return taken;
   }
   /// Makes room for the way back of a step that is made, so that it cannot fail.
   static void expect(const void* kind) {
     if (is_gone_) return;
-    list& expecting = list_of(kind);
+    idle_steps& expecting = list_of(kind);
     expecting.steps.reserve(++expecting.made);
   }
   static void begin(trace_step& step, const void* kind) {
@@ -159,7 +158,7 @@ class step_pool {
     step.number_ = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
   }
   static void clear() {
-    if (!is_gone_) lists_.all.clear();
+    if (!is_gone_) lists_.clear();
   }
   static void give(trace_step& step) {
     step.forget();
@@ -167,8 +166,8 @@ class step_pool {
     step.walk_.clear();
     step.keep_no_elements();
     step.needs_gradient = step.meets_frozen = step.has_gradient = false;
-    list* const own = is_gone_ ? nullptr : find(step.kind_);
-    if (own != nullptr && own->steps.size() < own->steps.capacity()) own->steps.emplace_back(&step);
+    idle_steps* const own = is_gone_ ? nullptr : find(step.kind_);
+    if (own != nullptr && own->steps.size() < own->steps.capacity()) own->steps.push_back(&step);
     else delete &step;
   }
   // Out of line, as links go with every leaf; a loop, as chains may be long.
@@ -187,30 +186,41 @@ class step_pool {
   }
 
  private:
-  struct list {
+  struct idle_steps {
     const void* kind;
-    std::vector<std::unique_ptr<trace_step>> steps{};
+    idle_steps* next;
+    list<trace_step*> steps{};
     std::size_t made = 0;
   };
   struct lists {
-    std::vector<list> all;
-    ~lists() { is_gone_ = true; }
-  };
-  static list* find(const void* kind) {
-    for (list& each : lists_.all) {
-      if (each.kind == kind) return &each;
+    idle_steps* first;
+
+    ~lists() {
+      is_gone_ = true;
+      clear();
     }
-    return nullptr;
+    void clear() {
+      while (first != nullptr) {
+        idle_steps* const last = std::exchange(first, first->next);
+        for (trace_step* each : last->steps) delete each;
+        delete last;
+      }
+    }
+  };
+  static idle_steps* find(const void* kind) {
+    idle_steps* each = lists_.first;
+    while (each != nullptr && each->kind != kind) each = each->next;
+    return each;
   }
-  static list& list_of(const void* kind) {
-    list* const found = find(kind);
-    return found != nullptr ? *found : lists_.all.emplace_back(list{kind});
+  static idle_steps& list_of(const void* kind) {
+    idle_steps* const found = find(kind);
+    return found != nullptr ? *found : *(lists_.first = new idle_steps{kind, lists_.first});
   }
   static bool fits_better(index left, index right, index count) {
     return left >= count ? right < count || left < right : right < count && left > right;
   }
   inline static thread_local bool is_gone_ = false;  // destructors that run later make and destroy each step
-  inline static thread_local lists lists_;
+  inline static thread_local lists lists_{nullptr};
 };
 
 inline void lose_user(trace_step* step) { step_pool::lose_user(step); }
@@ -233,7 +243,8 @@ inline void run_backward(trace_step& last, std::uint64_t first) {
   static std::uint64_t passes = 0;
   const std::uint64_t pass = last.seen_ = __atomic_add_fetch(&passes, 1, __ATOMIC_RELAXED);
   auto& walk = last.walk_;
-  walk.assign(1, &last);
+  walk.clear();
+  walk.push_back(&last);
   for (std::size_t i = 0; i < walk.size(); ++i) {
     for (const auto& input : walk[i]->inputs_) {
       if (input->number_ < first) {

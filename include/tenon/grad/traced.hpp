@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <tenon/expr/views/select.hpp>
 #include <tenon/grad/gradient.hpp>
@@ -190,8 +191,7 @@ struct variable_step : value_step<T, Shape, Space> {
   }
   bool has_memory() const { return kept->shape() == extents && kept->data() != nullptr; }
   void forget() override {
-    kept = &own, is_kept = &own_flag, own_flag = false, changes = nullptr, life.reset();
-    fresh.reset();
+    kept = &own, is_kept = &own_flag, own_flag = false, changes = nullptr, life.reset(), fresh.reset();
   }
 };
 

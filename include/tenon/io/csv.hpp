@@ -46,14 +46,15 @@ struct csv_field {
 /// stand there once.
 class csv_splitter {
  public:
-  csv_splitter(const std::filesystem::path& path, char* text, std::size_t size, const csv_options& options)
+  TENON_IF_CALLED csv_splitter(const std::filesystem::path& path, char* text, std::size_t size,
+                               const csv_options& options)
       : path_(path), text_(text), size_(size), options_(options) {
     if (std::string_view(text, size).starts_with("\xef\xbb\xbf")) at_ = 3;  // the mark of some programs before UTF-8
   }
 
   bool is_done() const { return at_ >= size_; }
   /// Appends the fields of the next record and returns how many they are: none for an empty line.
-  std::size_t next(std::vector<csv_field>& fields) {
+  TENON_IF_CALLED std::size_t next(std::vector<csv_field>& fields) {
     const std::size_t before = fields.size();
     while (true) {
       if (fields.size() == fields.capacity()) make_room(fields);
@@ -71,7 +72,7 @@ class csv_splitter {
   bool is_at(char character) const { return at_ < size_ && text_[at_] == character; }
   bool is_behind_field() const { return is_done() || is_at(options_.separator) || is_at('\r') || is_at('\n'); }
   /// For as many more fields as the rest of the text has, should it have as many a byte as the text before.
-  void make_room(std::vector<csv_field>& fields) const {
+  TENON_IF_CALLED void make_room(std::vector<csv_field>& fields) const {
     const double growth = 1.05 * static_cast<double>(size_) / static_cast<double>(at_ + 1);
     if (fields.size() > 1000) fields.reserve(static_cast<std::size_t>(growth * static_cast<double>(fields.size())) + 1);
   }
@@ -81,7 +82,7 @@ class csv_splitter {
     return {begin, at_ - begin, line_};
   }
   /// A quote within it is written twice.
-  csv_field quoted_field() {
+  TENON_IF_CALLED csv_field quoted_field() {
     csv_field field{at_, 0, line_, true};
     for (++at_; at_ < size_; ++at_) {
       if (text_[at_] == options_.quote) {
@@ -93,7 +94,7 @@ class csv_splitter {
     }
     refuse("read_csv", path_, compose_text("line ", field.line, ": a quote is opened that nothing closes"));
   }
-  void check_end(const csv_field& field) const {
+  TENON_IF_CALLED void check_end(const csv_field& field) const {
     if (is_behind_field()) return;
     refuse("read_csv", path_,
            compose_text("line ", line_, ": text follows the closing quote of `",
@@ -122,7 +123,7 @@ class csv_splitter {
 ///           data::tensor_dataset examples(table.columns<float>({"width", "length"}), table.classes("species").labels);
 class csv_table {
  public:
-  explicit csv_table(const std::filesystem::path& path, csv_options options = {})
+  TENON_IF_CALLED explicit csv_table(const std::filesystem::path& path, csv_options options = {})
       : path_(path), options_(std::move(options)), bytes_(read_bytes("read_csv", path)) {
     const auto zero = std::find(bytes_.begin(), bytes_.end(), std::uint8_t{0});
     if (zero != bytes_.end()) {
@@ -136,7 +137,7 @@ class csv_table {
     });
   }
 
-  index rows() const { return names_.empty() ? 0 : static_cast<index>(fields_.size() / names_.size()); }
+  TENON_IF_CALLED index rows() const { return names_.empty() ? 0 : static_cast<index>(fields_.size() / names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
 
   /// The columns of these names side by side.
@@ -165,7 +166,7 @@ class csv_table {
     std::copy(found.data(), found.data() + found.size(), result.data());
     return result;
   }
-  std::vector<std::string> texts(const std::string& name) const {
+  TENON_IF_CALLED std::vector<std::string> texts(const std::string& name) const {
     const std::size_t column = number_of(name);
     std::vector<std::string> result;
     for_fields(column, [&](const auto& field) { result.emplace_back(text_of(field)); });
@@ -173,7 +174,7 @@ class csv_table {
   }
   /// The distinct texts of a column, numbered in the order of the alphabet. Spaces around a text that is not quoted do
   /// not count.
-  csv_classes classes(const std::string& name) const {
+  TENON_IF_CALLED csv_classes classes(const std::string& name) const {
     const std::size_t column = number_of(name);
     std::vector<std::string_view> distinct;
     for_fields(column, [&](const auto& field) {
@@ -192,7 +193,7 @@ class csv_table {
 
  private:
   /// The last `count` fields are a record.
-  void add(std::size_t count) {
+  TENON_IF_CALLED void add(std::size_t count) {
     if (count == 0) return;
     const auto* const record = fields_.data() + (fields_.size() - count);
     if (names_.empty()) {
@@ -214,7 +215,7 @@ class csv_table {
   void for_fields(std::size_t column, const auto& body) const {
     for (std::size_t at = column; at < fields_.size(); at += names_.size()) body(fields_[at]);
   }
-  std::size_t number_of(const std::string& name) const {
+  TENON_IF_CALLED std::size_t number_of(const std::string& name) const {
     const auto found = std::find(names_.begin(), names_.end(), name);
     if (found != names_.end()) {
       const auto second = std::find(found + 1, names_.end(), name);
@@ -227,7 +228,8 @@ class csv_table {
     for (const auto& each : names_) known += (known.empty() ? "" : ", ") + each;
     refuse("read_csv", path_, "there is no column " + name + "; there are " + known);
   }
-  [[noreturn]] void refuse_field(const detail::csv_field& field, std::size_t column, const char* expected) const {
+  TENON_IF_CALLED [[noreturn]] void refuse_field(const detail::csv_field& field, std::size_t column,
+                                                 const char* expected) const {
     refuse("read_csv", path_,
            compose_text("line ", field.line, ", column ", column + 1, " (", names_[column], "): `", text_of(field),
                         "`, expected ", expected));
@@ -249,7 +251,7 @@ class csv_table {
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
     return text;
   }
-  bool is_missing(const detail::csv_field& field) const {
+  TENON_IF_CALLED bool is_missing(const detail::csv_field& field) const {
     const auto& missing = options_.missing;
     const std::string_view text = without_spaces(text_of(field));
     return text.size() <= longest_missing_ && std::find(missing.begin(), missing.end(), text) != missing.end();
@@ -292,7 +294,7 @@ class csv_table {
     else return std::from_chars(text.data(), text.data() + text.size(), value);
   }
   /// The double for a number beyond the range: 0 where it is too small, the greatest double where it is too great.
-  static double nearest_double(std::string_view text) {
+  TENON_IF_CALLED static double nearest_double(std::string_view text) {
     std::istringstream stream{std::string(text)};
     stream.imbue(std::locale::classic());
     double value = 0;

@@ -23,16 +23,17 @@ namespace tenon::io {
 ///           data::tensor_dataset examples(file.read<float, 2>("x"), file.read<std::int64_t, 1>("y"));
 class npz_file {
  public:
-  explicit npz_file(const std::filesystem::path& path) : path_(path), bytes_(read_bytes("read_npz", path)) {
+  TENON_IF_CALLED explicit npz_file(const std::filesystem::path& path)
+      : path_(path), bytes_(read_bytes("read_npz", path)) {
     within_memory("read_npz", path_, bytes_.size(), [&] { read_directory(); });
   }
 
-  std::vector<std::string> names() const {
+  TENON_IF_CALLED std::vector<std::string> names() const {
     std::vector<std::string> result;
     for (const auto& [name, place] : members_) result.push_back(name);
     return result;
   }
-  bool contains(const std::string& name) const { return members_.contains(name); }
+  TENON_IF_CALLED bool contains(const std::string& name) const { return members_.contains(name); }
   /// Reads the array that was saved under this name, as read_npy does.
   /// throws    file_error when there is no such array, or it is damaged, or of another element type or rank
   template <dtype T, int Rank>
@@ -58,7 +59,7 @@ class npz_file {
   static constexpr std::uint64_t is_elsewhere = 0xffffffff;  // a number of ZIP64, which lies in the notes
 
   [[noreturn]] void refuse_file(const std::string& fact) const { refuse("read_npz", path_, fact); }
-  void read_directory() {
+  TENON_IF_CALLED void read_directory() {
     std::size_t at = find_directory();
     std::uint64_t count = number<2>(at + 10), first = number<4>(at + 16);
     if (is_large(at)) {
@@ -77,7 +78,7 @@ class npz_file {
     return little_endian<Bytes>(std::span(bytes_).subspan(at));
   }
   /// Behind the last member, but for a comment of up to 64 KiB.
-  std::size_t find_directory() const {
+  TENON_IF_CALLED std::size_t find_directory() const {
     for (std::size_t back = end_bytes; back <= bytes_.size() && back <= end_bytes + 65535; ++back) {
       const std::size_t at = bytes_.size() - back;
       if (number<4>(at) == 0x06054b50 && number<2>(at + 20) == back - end_bytes) return at;
@@ -85,9 +86,11 @@ class npz_file {
     refuse_file("it does not end as a ZIP archive does; is it truncated?");
   }
   /// Whether a directory of ZIP64 is named right before the end.
-  bool is_large(std::size_t end) const { return end >= locator_bytes && number<4>(end - locator_bytes) == 0x07064b50; }
+  TENON_IF_CALLED bool is_large(std::size_t end) const {
+    return end >= locator_bytes && number<4>(end - locator_bytes) == 0x07064b50;
+  }
   /// Adds the member whose entry of the directory lies at `at`; returns where the next one does.
-  std::size_t add_member(std::size_t at) {
+  TENON_IF_CALLED std::size_t add_member(std::size_t at) {
     if (number<4>(at) != 0x02014b50) refuse_file(compose_text("byte ", at, " begins no entry of its directory"));
     const std::size_t length = number<2>(at + 28);
     const std::size_t next = at + directory_bytes + length + number<2>(at + 30) + number<2>(at + 32);
@@ -109,7 +112,8 @@ class npz_file {
     return next;
   }
   /// Size, compressed size and place of a member; those that 32 bits do not hold lie in its notes of ZIP64, in order.
-  std::array<std::uint64_t, 3> places_of(const std::string& name, std::size_t at, std::size_t name_length) const {
+  TENON_IF_CALLED std::array<std::uint64_t, 3> places_of(const std::string& name, std::size_t at,
+                                                         std::size_t name_length) const {
     std::array<std::uint64_t, 3> places{number<4>(at + 24), number<4>(at + 20), number<4>(at + 42)};
     std::size_t note = at + directory_bytes + name_length;
     std::size_t end = note + number<2>(at + 30);
@@ -133,8 +137,9 @@ class npz_file {
     return detail::parse_npy<T, Rank>(path_ / (name + ".npy"), content);
   }
   /// What a compressed member becomes.
-  std::vector<std::uint8_t> inflate_member(const std::string& name, std::span<const std::uint8_t> deflated,
-                                           std::uint64_t size) const {
+  TENON_IF_CALLED std::vector<std::uint8_t> inflate_member(const std::string& name,
+                                                           std::span<const std::uint8_t> deflated,
+                                                           std::uint64_t size) const {
 #if TENON_ZLIB != 0
     return inflate(deflated, size, [&](const std::string& fact) { refuse_file(name + ": " + fact); });
 #else
@@ -143,7 +148,7 @@ class npz_file {
 #endif
   }
   /// Where the content of a member begins: behind a header of its own, whose name and notes may have other lengths.
-  std::size_t content_of(const std::string& name, std::size_t local) const {
+  TENON_IF_CALLED std::size_t content_of(const std::string& name, std::size_t local) const {
     if (number<4>(local) != 0x04034b50) refuse_file(compose_text(name, ": byte ", local, " begins no member"));
     return local + local_bytes + number<2>(local + 26) + number<2>(local + 28);
   }

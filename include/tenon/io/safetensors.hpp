@@ -56,7 +56,8 @@ bool with_safetensors_dtype(std::string_view name, Body&& body) {
 ///           holes, or do not have the bytes that their extents ask for, and where memory is too small
 class safetensors_file {
  public:
-  explicit safetensors_file(const std::filesystem::path& path) : path_(path), bytes_(read_bytes("safetensors", path)) {
+  TENON_IF_CALLED explicit safetensors_file(const std::filesystem::path& path)
+      : path_(path), bytes_(read_bytes("safetensors", path)) {
     if (bytes_.size() < 8) refuse_file("fewer than 8 bytes; is it truncated?");
     const std::uint64_t length = little_endian<8>(bytes_);
     if (length > bytes_.size() - 8) {
@@ -71,13 +72,13 @@ class safetensors_file {
     });
   }
 
-  std::vector<std::string> names() const {
+  TENON_IF_CALLED std::vector<std::string> names() const {
     std::vector<std::string> result;
     for (const auto& [name, entry] : header_.tensors) result.push_back(name);
     return result;
   }
   const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
-  bool contains(const std::string& name) const { return header_.tensors.contains(name); }
+  TENON_IF_CALLED bool contains(const std::string& name) const { return header_.tensors.contains(name); }
   const std::vector<index>& extents(const std::string& name) const { return entry(name).extents; }
   const std::string& dtype(const std::string& name) const { return entry(name).dtype; }
 
@@ -107,20 +108,20 @@ class safetensors_file {
   }
 
  private:
-  [[noreturn]] void refuse_file(const std::string& fact) const { refuse("safetensors", path_, fact); }
-  const safetensors_entry& entry(const std::string& name) const {
+  TENON_IF_CALLED [[noreturn]] void refuse_file(const std::string& fact) const { refuse("safetensors", path_, fact); }
+  TENON_IF_CALLED const safetensors_entry& entry(const std::string& name) const {
     const auto found = header_.tensors.find(name);
     if (found == header_.tensors.end()) refuse_file("there is no tensor " + name);
     return found->second;
   }
-  void read_header() {
+  TENON_IF_CALLED void read_header() {
     try {
       header_ = safetensors_header_parser({reinterpret_cast<const char*>(bytes_.data()) + 8, data_ - 8}).parse();
     } catch (const file_error& failure) {
       refuse_file(failure.what());
     }
   }
-  void check_layout() const {
+  TENON_IF_CALLED void check_layout() const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;
     for (const auto& named : header_.tensors) {  // by one name: clang 19 crashes where a lambda of a header that was
       const auto& piece = named.second;          // precompiled captures structured bindings
@@ -169,7 +170,7 @@ class safetensors_writer {
                      "\",\"shape\":", extents, ",\"data_offsets\":[", begin, ",", begin + bytes, "]}");
   }
   /// throws    file_error
-  void save(const std::filesystem::path& path) const {
+  TENON_IF_CALLED void save(const std::filesystem::path& path) const {
     std::string header = "{" + header_ + "}";
     header.resize((header.size() + 7) / 8 * 8, ' ');
     std::uint8_t length[8];
@@ -180,7 +181,7 @@ class safetensors_writer {
   }
 
  private:
-  void check_name(const std::string& name) {
+  TENON_IF_CALLED void check_name(const std::string& name) {
     const auto refuse_name = [&](const char* fact) {
       throw file_error(compose_text("safetensors: tensor ", name, ": ", fact));
     };

@@ -49,7 +49,7 @@ class safetensors_header_parser {
  public:
   explicit safetensors_header_parser(std::string_view text) : text_(text) {}
 
-  safetensors_header parse() {
+  TENON_IF_CALLED safetensors_header parse() {
     safetensors_header header;
     bool has_metadata = false;
     members([&](std::string name) {
@@ -67,10 +67,10 @@ class safetensors_header_parser {
  private:
   static constexpr int greatest_rank = 64;
 
-  [[noreturn]] void refuse(const char* expected) const {
+  TENON_IF_CALLED [[noreturn]] void refuse(const char* expected) const {
     throw file_error(compose_text("header: character ", position_, ": expected ", expected));
   }
-  char skip_spaces() {
+  TENON_IF_CALLED char skip_spaces() {
     while (position_ < text_.size() && std::string_view(" \t\r\n").find(text_[position_]) != std::string_view::npos) {
       ++position_;
     }
@@ -89,7 +89,7 @@ class safetensors_header_parser {
     bool was_there = !map.emplace(std::move(key), std::forward<Value>(value)).second;
     take_once(was_there);
   }
-  void take_once(bool& was_there) {
+  TENON_IF_CALLED void take_once(bool& was_there) {
     if (std::exchange(was_there, true)) refuse("a name that was not there before");
   }
 
@@ -104,7 +104,7 @@ class safetensors_header_parser {
     } while (take(','));
     must_take('}', "} or ,");
   }
-  std::vector<std::uint64_t> numbers() {
+  TENON_IF_CALLED std::vector<std::uint64_t> numbers() {
     std::vector<std::uint64_t> result;
     must_take('[', "[");
     if (take(']')) return result;
@@ -115,7 +115,7 @@ class safetensors_header_parser {
     must_take(']', "] or ,");
     return result;
   }
-  std::uint64_t number() {
+  TENON_IF_CALLED std::uint64_t number() {
     constexpr std::uint64_t limit = std::uint64_t{1} << 62;
     char digit = skip_spaces();
     if (digit < '0' || digit > '9') refuse("a number");
@@ -128,7 +128,7 @@ class safetensors_header_parser {
     if (text_[first] == '0' && position_ != first + 1) refuse("a number without leading zeros");
     return value;
   }
-  std::string string() {
+  TENON_IF_CALLED std::string string() {
     must_take('"', "a string");
     std::string result;
     while (position_ < text_.size() && text_[position_] != '"') {
@@ -142,7 +142,7 @@ class safetensors_header_parser {
     must_take('"', "the end of a string");
     return result;
   }
-  void escape(std::string& result) {
+  TENON_IF_CALLED void escape(std::string& result) {
     constexpr std::string_view names = "\"\\/bfnrt", values = "\"\\/\b\f\n\r\t";
     const char letter = position_ < text_.size() ? text_[position_++] : '\0';
     if (const auto known = names.find(letter); known != std::string_view::npos) {
@@ -153,7 +153,7 @@ class safetensors_header_parser {
       refuse("an escape of JSON");
     }
   }
-  unsigned four_digits() {
+  TENON_IF_CALLED unsigned four_digits() {
     unsigned code = 0;
     for (int i = 0; i < 4; ++i) {
       const char digit = position_ < text_.size() ? text_[position_++] : '\0';
@@ -164,7 +164,7 @@ class safetensors_header_parser {
     return code;
   }
   /// Characters beyond 16 bits are two escapes: a high surrogate, then a low one.
-  char32_t escaped_character() {
+  TENON_IF_CALLED char32_t escaped_character() {
     const auto is_surrogate = [](unsigned code, unsigned first) { return code >= first && code < first + 0x400; };
     const unsigned high = four_digits();
     if (!is_surrogate(high, 0xd800) && !is_surrogate(high, 0xdc00)) return high;
@@ -174,7 +174,7 @@ class safetensors_header_parser {
     if (!is_surrogate(high, 0xd800) || !is_surrogate(low, 0xdc00)) refuse("a pair of surrogates");
     return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
   }
-  safetensors_entry entry() {
+  TENON_IF_CALLED safetensors_entry entry() {
     safetensors_entry result;
     bool has_dtype = false, has_shape = false, has_offsets = false;
     members([&](const std::string& name) {

@@ -21,7 +21,7 @@ class arena_plan {
   void clear() { blocks_.clear(), bytes_ = 0; }
   int count() const { return static_cast<int>(blocks_.size()); }
   /// The next statement writes so many bytes. Returns its number.
-  int add(index bytes) {
+  TENON_IF_CALLED int add(index bytes) {
     const int number = static_cast<int>(blocks_.size());
     blocks_.push_back({(bytes + alignment - 1) / alignment * alignment, number, 0});
     return number;
@@ -32,7 +32,7 @@ class arena_plan {
     last = std::max(last, reader);
   }
   /// Chooses all places: the largest block first, each at the lowest place that no block needs meanwhile.
-  void place() {
+  TENON_IF_CALLED void place() {
     order_.resize(blocks_.size()), placed_.clear();
     std::iota(order_.begin(), order_.end(), 0);
     std::sort(order_.begin(), order_.end(), [&](int left, int right) {

@@ -64,17 +64,12 @@ class earlier_gradients {
   /// Keeps the gradient of one more parameter, where it has one.
   template <class Parameter>
   void keep(Parameter& parameter) {
-    if (count_ == kept_.size()) kept_.emplace_back();
-    kept& next = kept_[count_++];
-    next.is_there = parameter.has_gradient;
-    if (next.is_there) next.elements.resize(flat(parameter).shape()) = flat(parameter);
+    keep_elements(flat(parameter), parameter.has_gradient);
   }
   /// Adds what was kept of the parameter that is `number`th.
   template <class Parameter>
   void add(Parameter& parameter, std::size_t number) {
-    kept& own = kept_[number];
-    if (own.is_there) flat(parameter) = flat(parameter) + own.elements.current();
-    if (parameter.is_frozen) flat(parameter) = 0;
+    add_elements(flat(parameter), number, parameter.is_frozen);
     parameter.has_gradient = !parameter.is_frozen;
   }
 
@@ -83,6 +78,18 @@ class earlier_gradients {
     buffer<T, rank<1>, Space> elements;
     bool is_there = false;
   };
+  // Out of line, as parameters of all extents share them.
+  [[gnu::noinline]] void keep_elements(const view<const T, rank<1>, Space>& gradient, bool is_there) {
+    if (count_ == kept_.size()) kept_.emplace_back();
+    kept& next = kept_[count_++];
+    next.is_there = is_there;
+    if (is_there) next.elements.resize(gradient.shape()) = gradient;
+  }
+  [[gnu::noinline]] void add_elements(const view<T, rank<1>, Space>& gradient, std::size_t number, bool is_frozen) {
+    const kept& own = kept_[number];
+    if (own.is_there) gradient = gradient + own.elements.current();
+    if (is_frozen) gradient = 0;
+  }
   template <class Parameter>
   static view<T, rank<1>, Space> flat(Parameter& parameter) {
     static_assert(std::is_same_v<typename decltype(Parameter::gradient)::element, T> || must_hold<Parameter, T>,

@@ -61,8 +61,8 @@ struct ctc_targets {
 };
 
 /// Such a table from labels behind each other, and from how many labels and times each sample has.
-inline storage<index, host> ctc_table(const std::vector<index>& labels, const std::vector<index>& counts,
-                                      const std::vector<index>& times) {
+TENON_IF_CALLED storage<index, host> ctc_table(const std::vector<index>& labels, const std::vector<index>& counts,
+                                               const std::vector<index>& times) {
   const auto total = static_cast<index>(labels.size()), samples = static_cast<index>(counts.size());
   storage<index, host> table(2 * total + ctc_targets::facts * samples);
   std::copy(labels.begin(), labels.end(), table.data());

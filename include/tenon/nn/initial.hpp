@@ -83,11 +83,13 @@ void take_away(const Rows& rows, const Others& others) {
   rows = rows - matmul(matmul(rows, transpose(others)), others);
 }
 
-/// Makes rows orthonormal, a block after the other, so that nearly all work is matrix products; each block twice, as
-/// what rounding leaves the first time is gone the second.
+/// Draws normal numbers and makes their rows orthonormal, a block after the other, so that nearly all work is matrix
+/// products; each block twice, as what rounding leaves the first time is gone the second.
 /// source    Giraud, Langou, Rozloznik 2005: The loss of orthogonality in the Gram-Schmidt process
-inline void make_orthonormal(tensor<double, rank<2>>& rows) {
+template <class T>
+tensor<T, rank<2>> draw_orthonormal(const rank<2>& extents, std::uint64_t seed) {
   constexpr index block = 32;
+  tensor<T, rank<2>> rows = tenon::normal<T>(extents, seed);
   const auto part = [&](index begin, index end) { return slice(rows, range(begin, end)); };
   for (index begin = 0; begin < rows.extent(0); begin += block) {
     const index end = begin + block < rows.extent(0) ? begin + block : rows.extent(0);
@@ -96,11 +98,12 @@ inline void make_orthonormal(tensor<double, rank<2>>& rows) {
       for (index i = begin; i < end; ++i) {
         const auto row = part(i, i + 1);
         if (i != begin) take_away(row, part(begin, i));
-        const double square_of_length = sum(square(row));
+        const T square_of_length = sum(square(row));
         row = row / std::sqrt(square_of_length);
       }
     }
   }
+  return rows;
 }
 
 }  // namespace detail
@@ -171,9 +174,8 @@ void orthogonal(Weight& weight, std::uint64_t seed, float gain = 1) {
   if (values.size() == 0) return;
   const index rows = values.extent(0), columns = values.size() / rows;
   const bool is_wide = rows <= columns;
-  tensor<double, rank<2>> vectors(is_wide ? rank<2>(rows, columns) : rank<2>(columns, rows));
-  vectors = tenon::normal<double>(vectors.shape(), seed);
-  detail::make_orthonormal(vectors);
+  const auto vectors =
+      detail::draw_orthonormal<double>(is_wide ? rank<2>(rows, columns) : rank<2>(columns, rows), seed);
   tensor<detail::element_of<Weight>, shape_type> drawn(values.shape());
   for (index i = 0; i < drawn.size(); ++i) {
     const index row = i / columns, column = i % columns;

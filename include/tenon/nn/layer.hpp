@@ -139,12 +139,19 @@ parameter<T, Shape, Space> unwritten_parameter(const Shape& extents) {
   else return {detail::unwritten_tensor<T, Shape, Space>(extents), zeros<T, Space>(extents)};
 }
 
+namespace detail {
+/// Out of line, as parameters of all extents share it.
+template <dtype T, memory_space Space>
+[[gnu::noinline]] void draw_uniformly(const view<T, rank<1>, Space>& elements, std::uint64_t seed, float bound) {
+  elements = uniform<T>(elements.shape(), seed, -bound, bound);
+}
+}  // namespace detail
+
 /// A parameter drawn uniformly from [-bound, bound), its gradient zero.
 template <dtype T, memory_space Space, shape_type Shape>
 parameter<T, Shape, Space> uniform_parameter(const Shape& shape, std::uint64_t seed, float bound) {
   tensor<T, Shape, Space> value(shape);
-  const auto elements = in_order(value);
-  elements = uniform<T>(elements.shape(), seed, -bound, bound);
+  detail::draw_uniformly(in_order(value), seed, bound);
   return {std::move(value), zeros<T, Space>(shape)};
 }
 

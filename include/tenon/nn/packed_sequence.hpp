@@ -49,7 +49,7 @@ tensor<index, rank<1>, Space> tensor_of_numbers(const std::vector<index>& number
   return result;
 }
 
-inline void check_lengths(const std::vector<index>& lengths, index batch, index time, bool enforce_sorted) {
+TENON_IF_CALLED void check_lengths(const std::vector<index>& lengths, index batch, index time, bool enforce_sorted) {
   const auto refuse = [](auto... text) { throw shape_error(compose_text("pack_padded_sequence: lengths: ", text...)); };
   const auto count = static_cast<index>(lengths.size());
   if (count != batch) refuse(count, " of them, expected ", batch, " as sequences in the batch");

@@ -28,7 +28,7 @@ struct recurrent_end {
 class recurrent_steps {
  public:
   /// From the number of rows of each time step.
-  void set(const std::vector<index>& batch_sizes, bool is_reversed) {
+  TENON_IF_CALLED void set(const std::vector<index>& batch_sizes, bool is_reversed) {
     steps_.clear(), ends_.clear(), runs_.clear();
     if (batch_sizes.empty() || batch_sizes[0] == 0) return;
     is_reversed ? set_reversed(batch_sizes) : set_forward(batch_sizes);
@@ -41,14 +41,14 @@ class recurrent_steps {
   /// The steps in the order of their rows, those put together that can be seen as one.
   const std::vector<recurrent_step>& runs() const { return runs_; }
   /// How many sequences there are.
-  index sequences() const {
+  TENON_IF_CALLED index sequences() const {
     index count = 0;
     for (const recurrent_step& step : steps_) count = std::max(count, step.count + (step.starts ? step.previous : 0));
     return count;
   }
 
  private:
-  void set_forward(const std::vector<index>& batch_sizes) {
+  TENON_IF_CALLED void set_forward(const std::vector<index>& batch_sizes) {
     index row = 0, previous = 0;
     for (std::size_t time = 0; time < batch_sizes.size(); ++time) {
       const index count = batch_sizes[time], next = time + 1 < batch_sizes.size() ? batch_sizes[time + 1] : 0;
@@ -58,7 +58,7 @@ class recurrent_steps {
       row += count;
     }
   }
-  void set_reversed(const std::vector<index>& batch_sizes) {
+  TENON_IF_CALLED void set_reversed(const std::vector<index>& batch_sizes) {
     index row = 0, next = 0;
     for (const index count : batch_sizes) row += count;
     for (std::size_t time = batch_sizes.size(); time-- > 0;) {
@@ -70,7 +70,7 @@ class recurrent_steps {
     }
     if (next > 0) ends_.push_back({0, 0, next});
   }
-  void add_to_runs(const recurrent_step& step) {
+  TENON_IF_CALLED void add_to_runs(const recurrent_step& step) {
     if (!runs_.empty()) {
       recurrent_step& last = runs_.back();
       const bool is_next = last.row + last.count == step.row && last.previous + last.count == step.previous;

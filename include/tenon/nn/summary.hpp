@@ -39,7 +39,7 @@ struct network_summary {
   index output_bytes() const { return total(&layer_summary::output_bytes); }
 
  private:
-  index total(index layer_summary::* count) const {
+  TENON_IF_CALLED index total(index layer_summary::* count) const {
     index result = 0;
     for (const auto& layer : layers) result += layer.*count;
     return result;
@@ -200,7 +200,7 @@ layer_summary row_of(const std::string& name, Layer& layer, const layer_calls& c
 }
 
 /// 1234567 as 1,234,567.
-inline std::string grouped(index number) {
+TENON_IF_CALLED std::string grouped(index number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
     digits.insert(static_cast<std::size_t>(at), ",");
@@ -209,7 +209,7 @@ inline std::string grouped(index number) {
 }
 
 /// Bytes as MB with two decimals.
-inline std::string megabytes(index bytes) {
+TENON_IF_CALLED std::string megabytes(index bytes) {
   const index hundredths = (bytes + 5000) / 10000;
   const std::string decimals = std::to_string(hundredths % 100);
   return grouped(hundredths / 100) + "." + (decimals.size() == 1 ? "0" : "") + decimals + " MB";
@@ -218,7 +218,7 @@ inline std::string megabytes(index bytes) {
 using table_row = std::vector<std::string>;
 
 /// Columns as wide as their widest cell; the first two begin at the left, numbers end at the right.
-inline void write_table(std::ostream& out, const std::vector<table_row>& rows) {
+TENON_IF_CALLED void write_table(std::ostream& out, const std::vector<table_row>& rows) {
   std::vector<std::size_t> widths(rows[0].size(), 0);
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -269,7 +269,7 @@ network_summary summary(Network&& net, const Inputs&... inputs) {
 }
 
 /// Prints the table and its totals.
-inline std::ostream& operator<<(std::ostream& out, const network_summary& net) {
+TENON_IF_CALLED std::ostream& operator<<(std::ostream& out, const network_summary& net) {
   std::vector<detail::table_row> rows{{"layer", "output", "parameters", "multiply-adds"}};
   const auto add = [&](const std::string& name, const std::string& output, index parameters, index multiply_adds) {
     const auto shown = [](index number) { return number == 0 ? "-" : detail::grouped(number); };

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/base/list.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/plan/alias.hpp>
-#include <vector>
 
 namespace tenon {
 
@@ -49,7 +49,7 @@ class statement_text {
   const operand& find(const void* data, int kernel, index bytes);
 
   std::string expression_, results_;
-  std::vector<operand> operands_;
+  detail::list<operand> operands_;
   index bytes_written_ = 0;
   bool is_first_ = true, names_axes_ = false;
 };
@@ -137,7 +137,7 @@ class distinct_bytes final : public read_visitor {
     for (const auto& each : blocks_) bytes += each.bytes;
     return bytes;
   }
-  const std::vector<read_elements>& all() const { return blocks_; }
+  const detail::list<read_elements>& all() const { return blocks_; }
 
  private:
   void visit(const element_read& read) override { add(read.elements); }
@@ -151,7 +151,7 @@ class distinct_bytes final : public read_visitor {
     blocks_.push_back({start, bytes});
   }
 
-  std::vector<read_elements> blocks_;
+  detail::list<read_elements> blocks_;
 };
 
 /// An expression as its type alone tells it.

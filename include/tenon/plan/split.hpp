@@ -4,9 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <tenon/plan/sharing.hpp>
 #include <tenon/plan/stages.hpp>
-#include <vector>
+#include <utility>
 
 namespace tenon {
 
@@ -132,6 +133,35 @@ decltype(auto) replace_parts(const E& node, const Value*& next) {
 template <class Part>
 inline constexpr bool last_part_stays = is_contraction<Part> && fuses_operations;
 
+/// All parts of one type, and for each the first one that is equal.
+template <class Part, int count>
+struct found_parts {
+  const Part* parts[count];
+  unsigned first_equal[count];
+};
+
+/// The node of part `k`, whose value goes to `values`; `before` are the nodes of those before it.
+template <unsigned k, class Node, class Value, class Part, int count, class Evaluate>
+Node node_of_part(const found_parts<Part, count>& found, const Evaluate& evaluate, std::optional<Value>* values,
+                  const Node* before) {
+  if constexpr (k != 0) {
+    if (found.first_equal[k] < k) return before[found.first_equal[k]];
+  }
+  return as_node(values[k].emplace(evaluate(*found.parts[k])));
+}
+
+/// Calls `use(rest)`, the rest being `node` with its first parts, number `k`, replaced by their values.
+template <class Part, int count, class E, class Evaluate, class Use, unsigned... k>
+void split_off(const E& node, const found_parts<Part, count>& found, const Evaluate& evaluate, const Use& use,
+               std::integer_sequence<unsigned, k...>) {
+  using value_type = std::remove_cvref_t<decltype(evaluate(*found.parts[0]))>;
+  using node_type = std::remove_cvref_t<decltype(as_node(std::declval<value_type&>()))>;
+  std::optional<value_type> values[sizeof...(k)];
+  const node_type nodes[] = {node_of_part<k>(found, evaluate, values, nodes)...};
+  const node_type* next = nodes;
+  use(replace_parts<Part, static_cast<int>(sizeof...(k))>(node, next));
+}
+
 }  // namespace detail
 
 /// Calls `use(rest)`, the rest being `node` with parts of one type replaced by their values: contractions go first,
@@ -142,43 +172,25 @@ void split(const E& node, const Evaluate& evaluate, const Use& use) {
   static_assert(stage_of<E>() == stage::split);
   using part_type = detail::part_of<E>;
   constexpr int count = detail::count_parts<part_type, E>();
-  const part_type* parts[count];
-  const part_type** last = parts;
+  detail::found_parts<part_type, count> found{};
+  const part_type** last = found.parts;
   detail::list_parts(node, last);
   if constexpr (count == 1) {
-    const auto value = evaluate(*parts[0]);
+    const auto value = evaluate(*found.parts[0]);
     const auto node_of_value = as_node(value);
     const auto* next = &node_of_value;
     use(detail::replace_parts<part_type, 1>(node, next));
   } else {
-    int first_equal[count];
-    for (int k = 0; k < count; ++k) {
-      first_equal[k] = 0;
-      while (!equal_nodes(*parts[first_equal[k]], *parts[k])) ++first_equal[k];
+    for (unsigned k = 1; k < count; ++k) {
+      unsigned& first = found.first_equal[k];
+      while (first != k && !equal_nodes(*found.parts[first], *found.parts[k])) ++first;
     }
-    using value_type = std::remove_cvref_t<decltype(evaluate(*parts[0]))>;
-    using node_type = std::remove_cvref_t<decltype(as_node(std::declval<const value_type&>()))>;
-    std::vector<value_type> values;
-    std::vector<node_type> nodes;
-    values.reserve(count), nodes.reserve(count);
-    const auto evaluate_first = [&](int some) -> const node_type* {
-      for (int k = 0; k < some; ++k) {
-        if (first_equal[k] < k) {
-          nodes.push_back(nodes[static_cast<std::size_t>(first_equal[k])]);
-        } else {
-          nodes.push_back(as_node(values.emplace_back(evaluate(*parts[k]))));
-        }
-      }
-      return nodes.data();
-    };
     if constexpr (detail::last_part_stays<part_type>) {
-      if (first_equal[count - 1] == count - 1) {
-        const auto* next = evaluate_first(count - 1);
-        return use(detail::replace_parts<part_type, count - 1>(node, next));
+      if (found.first_equal[count - 1] == count - 1) {
+        return detail::split_off(node, found, evaluate, use, std::make_integer_sequence<unsigned, count - 1>());
       }
     }
-    const auto* next = evaluate_first(count);
-    use(detail::replace_parts<part_type, count>(node, next));
+    detail::split_off(node, found, evaluate, use, std::make_integer_sequence<unsigned, count>());
   }
 }
 

@@ -124,7 +124,8 @@ std::string fault_of_number(const std::string& name, const Value& value, const i
 }
 
 /// What a file holds in place of a text; empty where it is the same.
-inline std::string fault_of_text(const std::string& name, const kept_text& value, const io::safetensors_file& file) {
+TENON_IF_CALLED std::string fault_of_text(const std::string& name, const kept_text& value,
+                                          const io::safetensors_file& file) {
   constexpr index most = 80;  // that a sentence can hold
   const auto& extents = file.extents(name);
   if (extents.size() != 1 || extents[0] > most || file.dtype(name) != "U8") {
@@ -199,11 +200,11 @@ std::vector<std::function<void()>> read_state(Network& net, const io::safetensor
 }
 
 /// Whether a file carries a sample that is to be run: that of a whole network, where parts have a prefix.
-inline bool runs_sample(const io::safetensors_file& file, const load_options& options) {
+TENON_IF_CALLED bool runs_sample(const io::safetensors_file& file, const load_options& options) {
   return options.run_sample && options.prefix.empty() && file.contains(sample_input);
 }
 
-inline void take_state(const std::vector<std::function<void()>>& steps) {
+TENON_IF_CALLED void take_state(const std::vector<std::function<void()>>& steps) {
   for (const auto& step : steps) step();
 }
 

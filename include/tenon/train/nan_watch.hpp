@@ -9,6 +9,7 @@
 #include <tenon/core/layout.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/plan/describe.hpp>
+#include <vector>
 
 namespace tenon::train {
 
