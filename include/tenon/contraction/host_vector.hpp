@@ -217,11 +217,14 @@ struct vector_product {
     }
     if (matrix.column_step == 1) return add_lines<Few>(few, true);
     const auto store = [this](index column, index count, const T* results) {
-      if constexpr (Few == 1) return epilogue.store_tile(0, column, {{1, count}}, results, count);
-      T row[lines_together];
-      for (index i = 0; i < extents.rows; ++i) {
-        for (index j = 0; j < count; ++j) row[j] = results[j * Few + i];
-        epilogue.store_tile(i, column, {{1, count}}, row, count);
+      if constexpr (Few == 1) {
+        epilogue.store_tile(0, column, {{1, count}}, results, count);
+      } else {
+        T row[lines_together];
+        for (index i = 0; i < extents.rows; ++i) {
+          for (index j = 0; j < count; ++j) row[j] = results[j * Few + i];
+          epilogue.store_tile(i, column, {{1, count}}, row, count);
+        }
       }
     };
     multiply_lines<Few>(few, matrix.data, matrix.column_step, columns, depth, store);
