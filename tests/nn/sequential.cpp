@@ -217,7 +217,8 @@ TEMPLATE_LIST_TEST_CASE("batches of any size share a pass", "[sequential]", teno
   const auto all = numbers_of(pass.forward(x.view()));
   const auto one = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input_shape(1, 1, 6, 6), 1));
   const auto first = numbers_of(pass.forward(one.view()));
-  CHECK(first == std::vector<double>(all.begin(), all.begin() + 4));
+  const std::vector<double> beginning(all.begin(), all.begin() + 4);
+  CHECK(tenon_test::difference(first, beginning, 1e-6) == "");  // a product of one row adds in another order
   CHECK(numbers_of(pass.forward(x.view())) == all);
   const tenon::tensor<float, rank<4>, TestType> known_when_run = x;
   CHECK(numbers_of(pass.forward(known_when_run)) == all);
