@@ -16,7 +16,9 @@ using tenon_test::counting;
 using tenon_test::numbers_of;
 
 TEST_CASE("every size around packs, chunks and grains", "[pointwise]") {
-  for (const tenon::index count : {1, 15, 16, 17, 4095, 4096, 4097, 16385, 70000}) {
+  const int threads = GENERATE(0, 1);  // one thread goes on where several would share
+  tenon::set_num_threads(threads);
+  for (const tenon::index count : {1, 15, 16, 17, 4095, 4096, 4097, 16385, 70001}) {
     const auto x = counting<float>(rank<1>(count));
     tenon::tensor<float, rank<1>> y({count + 2});
     y = -1.0f;
@@ -26,9 +28,10 @@ TEST_CASE("every size around packs, chunks and grains", "[pointwise]") {
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       right = right && found[i + 1] == 2 * static_cast<double>(i) + 1;
     }
-    CAPTURE(count);
+    CAPTURE(count, threads);
     CHECK(right);
   }
+  tenon::set_num_threads(0);
 }
 
 TEST_CASE("destinations with strides keep what lies between", "[pointwise]") {

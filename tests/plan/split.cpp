@@ -108,10 +108,18 @@ TEST_CASE("one value replaces all equal parts; the last of different contraction
     for (const double value : tenon_test::numbers_of(rest)) CHECK(value == 0);
   });
   CHECK(evaluations == 2);
-  const auto last_is_second = tenon::matmul(y, y) + tenon::matmul(square, y) * tenon::matmul(square, y);
+  const auto z = tenon::evaluated_tensor(square + 1);
+  const auto first = tenon::evaluated_tensor(tenon::matmul(z, z));
+  const auto second = tenon::evaluated_tensor(tenon::matmul(square, y));
+  const auto last_is_second = tenon::matmul(z, z) + tenon::matmul(square, y) * tenon::matmul(square, y);
   tenon::split(last_is_second, evaluate, [&](const auto& rest) {
     CHECK(tenon::stage_of<std::remove_cvref_t<decltype(rest)>>() == tenon::stage::pointwise);
-    CHECK(tenon_test::numbers_of(rest) == tenon_test::numbers_of(last_is_second));
+    CHECK(tenon_test::numbers_of(rest) == tenon_test::numbers_of(first + second * second));
   });
   CHECK(evaluations == 4);
+  const auto last_is_first = tenon::matmul(z, z) + tenon::matmul(square, y) * tenon::matmul(z, z);
+  tenon::split(last_is_first, evaluate, [&](const auto& rest) {
+    CHECK(tenon_test::numbers_of(rest) == tenon_test::numbers_of(first + second * first));
+  });
+  CHECK(evaluations == 6);
 }
