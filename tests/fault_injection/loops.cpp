@@ -95,15 +95,22 @@ TEST_CASE("threads of a loop without memory write nothing element by element, or
   CHECK(attack_loops("variance of columns", many, many, [](auto& all) {
           all.result = tenon::variance(all.left, axis<0>);
         }).is_good());
-  const auto sorted =
-      attack_loops("sort", matrix, many, [](auto& all) { all.result = tenon::sort(all.left, axis<1>); });
-  CHECK(sorted.is_good());
-  const auto counted = attack_loops("histogram", drawn_tensor(1, 200000), many, [](auto& all) {
-    all.result = tenon::cast<float>(tenon::histogram(all.left, 40, -1.0, 1.0));
-  });
-  CHECK(counted.is_good());
-#if defined(_OPENMP)
-  CHECK(sorted.elsewhere > 0);
-  CHECK(counted.elsewhere > 0);
-#endif
+  CHECK(attack_loops("sort", matrix, many, [](auto& all) { all.result = tenon::sort(all.left, axis<1>); }).is_good());
+  CHECK(attack_loops("histogram", drawn_tensor(1, 200000), many, [](auto& all) {
+          all.result = tenon::cast<float>(tenon::histogram(all.left, 40, -1.0, 1.0));
+        }).is_good());
 }
+
+#if defined(_OPENMP)
+TEST_CASE("memory that only another thread lacks reaches the caller", "[loops]") {
+  const auto matrix = drawn_tensor(1, 3, 5);
+  const auto on_others = attack_loops("memory of other threads", matrix, matrix, [](auto& all) {
+    tenon::parallel_parts(3, 1, 3, [](tenon::index, tenon::index, tenon::index part) {
+      if (part != 0) ::operator delete(::operator new(64));  // a call, which no compiler may leave out
+    });
+    all.result = all.left + 1.0f;
+  });
+  CHECK(on_others.is_good());
+  CHECK(on_others.elsewhere == 2);
+}
+#endif
