@@ -139,6 +139,33 @@ TEST_CASE("padded windows", "[windows]") {
   }
 }
 
+TEST_CASE("rows of windows side by side are joined where their results are, and alone elsewhere", "[windows]") {
+  for (const tenon::index height : {4, 7, 12}) {
+    for (const tenon::index width : {2, 3, 6, 14, 29}) {
+      const auto x = image<float>(5, height, width);
+      const auto greatest = by_definition(x, {{2, 2}}, 2, greater);
+      const rank<3> extents(5, height / 2, width / 2);
+      const auto bias = tenon::evaluated_tensor(tenon::uniform<float>(extents, 4));
+      const auto biases = numbers_of(bias);
+      CAPTURE(height, width);
+      tenon::tensor<float, rank<3>> y(extents), wider({5, height / 2 + 1, width / 2 + 3});
+      wider = 0.0f;
+      y = tenon::max(windows<2, 2>(x, 2), tenon::drop<-2, -1>) + bias;
+      auto expected = greatest;
+      for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += biases[i];
+      CHECK(difference(numbers_of(y), expected, 1e-6) == "");
+      auto part =
+          tenon::slice(wider, tenon::range(0, 5), tenon::range(1, height / 2 + 1), tenon::range(2, width / 2 + 2));
+      part = tenon::max(windows<2, 2>(x, 2), tenon::drop<-2, -1>);
+      CHECK(difference(numbers_of(part), greatest, 0) == "");
+      double all = 0, inside = 0;
+      for (const double each : numbers_of(wider)) all += each;
+      for (const double each : greatest) inside += each;
+      CHECK(all == inside);  // nothing is written beside
+    }
+  }
+}
+
 TEST_CASE("results go anywhere, and windows may lie anywhere", "[windows]") {
   const auto x = image<float>(3, 10, 41);
   const auto expected = by_definition(x, {{3, 3}}, 2, greater);

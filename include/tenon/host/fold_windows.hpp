@@ -132,6 +132,7 @@ auto lower_windows(const Reduction& node, const array<index, ResultRank>& result
     const int axis = order.axis_of[place];
     extents[place] = in_result[axis] < 0 ? own[axis] : result_extents[in_result[axis]];
   }
+  merge_axes(extents, 0, order.kept - 1, program);
   const index step = step_between_windows(program, extents, order.kept - 1, rank - 1);
   const int row_axis = in_result[order.axis_of[order.kept - 1]];
   return window_fold<Reduction, rank, decltype(program)>{program, extents, step, row_axis};
@@ -146,99 +147,134 @@ bool is_on_line(const Fold& fold) {
 
 #if !defined(__CUDACC__)
 
-/// Writes the elements `begin` to `end` - 1 of a row to a line, or combines them with the line. Out of line, so that
-/// its loop has the registers to itself.
-template <class Monoid, bool Combines, class State, class Cursor>
-[[gnu::noinline]] void fold_across(const Cursor& shared_cursor, index begin, index end, State* line) {
-  constexpr int width = simd::width_for(Cursor::widest);
-  loop_constant<Cursor> cursor = shared_cursor;
-  State* const to = numbered_from(line, begin);
-  const auto add = [&](index i, auto access) __attribute__((always_inline)) {
-    prefetch(cursor, i + elements_ahead<State>);
-    auto lanes = cursor.template pack<width>(i, access, no_slots{});
-    if constexpr (Combines) lanes = Monoid::combine(simd::load<State, width>(to + i), lanes);
-    return lanes;
-  };
-  index i = begin;
-  for (index packs = (end - begin) / width; packs > 0; --packs, i += width) {
-    simd::store<width>(to + i, add(i, whole_access<reading::adjacent>{}));
-  }
-  if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-    if (i < end) simd::store_part<width>(to + i, add(i, partial_access<reading::adjacent>{end - i}), end - i);
-  } else {
-    for (; i < end; ++i) {
-      const State value = cursor.value(i, no_slots{});
-      to[i] = Combines ? Monoid::combine(to[i], value) : value;
-    }
-  }
-}
+/// The steps of sources from one row of windows to the next.
+template <int Sources>
+struct row_steps {
+  array<index, Sources> of_source;
 
-/// The same of a row whose elements may lie beside the operand: those have one value.
-template <class Monoid, bool Combines, class State, class Cursor>
-void fold_row(const Cursor& cursor, index begin, index end, State* line) {
-  if constexpr (requires { cursor.seen(begin, end); }) {
-    const auto seen = cursor.seen(begin, end);
-    const auto fill = [&](index from, index to) {
-      const auto outside = static_cast<State>(cursor.map.outside);
-      for (index i = from - begin; i < to - begin; ++i)
-        line[i] = Combines ? Monoid::combine(line[i], outside) : outside;
-    };
-    fill(begin, seen[0]);
-    if (seen[0] < seen[1]) {
-      fold_across<Monoid, Combines>(cursor.operand_from(seen[0]), 0, seen[1] - seen[0], line + (seen[0] - begin));
-    }
-    fill(seen[1], end);
-  } else {
-    fold_across<Monoid, Combines>(cursor, begin, end, line);
+  template <class Cursor>
+  TENON_INLINE void move(Cursor& row, index count) const {
+    int source = 0;
+    const auto add = [&](auto& start, index&) __attribute__((always_inline)) { start += count * of_source[source++]; };
+    visit_elements(row, add);
   }
-}
-
-/// The position of a row among those of `extents`, the axes before `kept`; rows that follow one another cost little.
-template <int Rank>
-class row_position {
- public:
-  row_position(const array<index, Rank>& extents, int kept) : extents_(extents), kept_(kept) {}
-  /// Whether the way to a row was not a step to the next.
-  bool move_to(index row) {
-    if (row == row_) return false;
-    row_ = row;
-    set_position(here_, extents_, 0, kept_, row);
-    return true;
-  }
-  void next() { ++row_, advance_position(here_, extents_, 0, kept_); }
-  const array<index, Rank>& operator*() const { return here_; }
-
- private:
-  array<index, Rank> extents_, here_{};
-  int kept_;
-  index row_ = 0;
 };
+
+/// Folds the elements `part[0]` to `part[1]` - 1 of rows of values into a line, or combines them with it; `count` times,
+/// each time of rows further on and into another line. Out of line, so that its loop has the registers to itself.
+template <class Monoid, bool Combines, class State, class Cursor, int Rows, int Sources>
+[[gnu::noinline]] void fold_across(const array<Cursor, Rows>& first_rows, const row_steps<Sources>& shared_steps,
+                                   index count, const array<index, 2>& part, State* first_line, index pitch) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  auto rows = first_rows;
+  const auto steps = shared_steps;
+  State* line = numbered_from(first_line, part[0]);
+  const index begin = part[0], end = part[1];
+  const auto for_each_row = [&](const auto& visit) __attribute__((always_inline)) {
+    for_each_index<Rows>([&](auto row) __attribute__((always_inline)) { visit(rows[row.value]); });
+  };
+  const auto folded = [&](index i, auto old, auto values_of) __attribute__((always_inline)) {
+    auto total = values_of(rows[0]);
+    if constexpr (Combines) total = Monoid::combine(old(line + i), total);
+    for_each_index<Rows - 1>([&](auto row) __attribute__((always_inline)) {
+      total = Monoid::combine(total, values_of(rows[row.value + 1]));
+    });
+    return total;
+  };
+  const auto pack = [&](index i, auto access) __attribute__((always_inline)) {
+    for_each_row([&](const Cursor& row)
+                     __attribute__((always_inline)) { prefetch(row, i + 2 * elements_ahead<State>); });
+    return folded(
+        i, [&](const State* from) __attribute__((always_inline)) { return simd::load<State, width>(from); },
+        [&](const Cursor& row)
+            __attribute__((always_inline)) { return row.template pack<width>(i, access, no_slots{}); });
+  };
+  for (; count > 0; --count, line += pitch) {
+    index i = begin;
+    for (; i + width <= end; i += width) simd::store<width>(line + i, pack(i, whole_access<reading::adjacent>{}));
+    if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
+      if (i < end) simd::store_part<width>(line + i, pack(i, partial_access<reading::adjacent>{end - i}), end - i);
+    } else {
+      for (; i < end; ++i) {
+        line[i] = folded(
+            i, [&](const State* from) { return *from; },
+            [&](const Cursor& row) { return static_cast<State>(row.value(i, no_slots{})); });
+      }
+    }
+    if constexpr (Sources > 0) {
+      for_each_row([&](Cursor& row) __attribute__((always_inline)) { steps.move(row, 1); });
+    }
+  }
+}
+
+/// The same of rows that see their operand along one part of a line; beside it their elements have one value.
+template <class Monoid, bool Combines, class State, class Cursor, int Rows>
+void fold_rows_seen(const array<Cursor, Rows>& rows, const array<index, 2>& seen, const array<index, 2>& part,
+                    State* line) {
+  const auto fill = [&](index from, index to) {
+    const auto outside = static_cast<State>(rows[0].map.outside);
+    for (index i = from - part[0]; i < to - part[0]; ++i) {
+      line[i] = Combines ? Monoid::combine(line[i], outside) : outside;
+      for (int row = 1; row < Rows; ++row) line[i] = Monoid::combine(line[i], outside);
+    }
+  };
+  fill(part[0], seen[0]);
+  if (seen[0] < seen[1]) {
+    const auto operands = [&]<int... I>(std::integer_sequence<int, I...>) {
+      return array<decltype(rows[0].operand_from(0)), Rows>{{rows[I].operand_from(seen[0])...}};
+    }(std::make_integer_sequence<int, Rows>{});
+    fold_across<Monoid, Combines>(operands, row_steps<0>{}, 1, {{0, seen[1] - seen[0]}}, line + (seen[0] - part[0]), 0);
+  }
+  fill(seen[1], part[1]);
+}
+/// The same of any rows. Where they differ in what they see, they are folded one by one.
+template <class Monoid, class State, class Cursor, int Rows>
+void fold_any_rows(const array<Cursor, Rows>& rows, const array<index, 2>& part, State* line) {
+  array<array<index, 2>, Rows> seen;
+  bool are_alike = true;
+  for (int row = 0; row < Rows; ++row) {
+    seen[row] = rows[row].seen(part[0], part[1]);
+    are_alike = are_alike && seen[row] == seen[0];
+  }
+  if (are_alike) return fold_rows_seen<Monoid, false>(rows, seen[0], part, line);
+  fold_rows_seen<Monoid, false>(array<Cursor, 1>{{rows[0]}}, seen[0], part, line);
+  for (int row = 1; row < Rows; ++row) {
+    fold_rows_seen<Monoid, true>(array<Cursor, 1>{{rows[row]}}, seen[row], part, line);
+  }
+}
 
 /// The rows of values that a row of results folds; they move from row to row.
 template <class Fold>
 class window_rows {
  public:
-  explicit window_rows(const Fold& fold)
-      : fold_(fold), position_(fold.extents, Fold::kept - 1), rows_(rows_at(fold, *position_)) {
+  explicit window_rows(const Fold& fold) : fold_(fold), rows_(rows_at(fold, here_)) {
     int source = 0;
     auto program = fold.program;
-    program.visit([&](const auto& stride, const auto&) { steps_[source++] = stride[moving]; });
+    program.visit([&](const auto& stride, const auto&) { steps_.of_source[source++] = stride[moving]; });
   }
   void move_to(index row) {
-    if (position_.move_to(row)) restart();
+    if (row == row_) return;
+    row_ = row;
+    set_position(here_, fold_.extents, 0, Fold::kept - 1, row);
+    restart();
   }
-  void next() {
-    const index before = (*position_)[moving];
-    position_.next();
-    if ((*position_)[moving] != before + 1) return restart();
-    for (auto& row : rows_) {
-      int source = 0;
-      const auto move = [&](auto& start, index&) __attribute__((always_inline)) { start += steps_[source++]; };
-      visit_elements(row, move);
+  /// How many rows of results have the same step to the next, the present one among them.
+  index in_step() const { return Fold::kept < 2 ? 1 : fold_.extents[moving] - here_[moving]; }
+  /// Moves to the row `count` further on, at most `in_step()`.
+  void advance(index count) {
+    if constexpr (Fold::kept > 1) {
+      row_ += count, here_[moving] += count;
+      if (here_[moving] < fold_.extents[moving]) {
+        for (auto& row : rows_) steps_.move(row, count);
+      } else {
+        here_[moving] = 0;
+        advance_position(here_, fold_.extents, 0, moving);
+        restart();
+      }
     }
   }
-  const typename Fold::cursor& operator[](int row) const { return rows_[row]; }
   const array<typename Fold::cursor, Fold::rows>& all() const { return rows_; }
+  const auto& steps() const { return steps_; }
 
  private:
   using position = decltype(Fold::extents);
@@ -246,7 +282,7 @@ class window_rows {
   static constexpr int moving = Fold::kept < 2 ? 0 : Fold::kept - 2;
 
   void restart() {  // functions may be copied, not assigned
-    ::new (static_cast<void*>(&rows_)) lines(rows_at(fold_, *position_));
+    ::new (static_cast<void*>(&rows_)) lines(rows_at(fold_, here_));
   }
   static lines rows_at(const Fold& fold, position here) {
     const auto at = [&](index row) {
@@ -259,53 +295,57 @@ class window_rows {
   }
 
   const Fold& fold_;
-  row_position<position::size()> position_;
-  array<index, source_count<decltype(Fold::program)>> steps_;
+  position here_{};
+  index row_ = 0;
+  row_steps<source_count<decltype(Fold::program)>> steps_;
   lines rows_;
 };
 
-/// The lines of several rows of results, one after another.
+/// The lines of several rows of results, one after another. Where rows of results are `joined` their lines are, too:
+/// windows do not overlap, and neighbours are a step apart from row to row.
 template <class Fold>
 class window_lines {
  public:
-  explicit window_lines(const Fold& fold)
-      : fold_(fold), values_(fold), needs_line_(!may_lie_side_by_side<Fold> || fold.step != Fold::in_line) {}
+  window_lines(const Fold& fold, bool joined) : fold_(fold), values_(fold), joined_(joined) {}
   /// How many rows' lines of `count` results there is room for, at least one.
-  static index most_rows(const Fold& fold, index count) { return room / pitch_of(fold, count); }
+  static index most_rows(const Fold& fold, index count, bool joined) { return room / pitch_of(fold, count, joined); }
   /// Folds the results `part`, at most `most_of_row`, of rows.
   void fold_rows(const array<index, 2>& rows, const array<index, 2>& part) {
     using monoid = typename Fold::monoid;
+    const index count = part[1] - part[0], first = part[0] * fold_.step;
+    const array<index, 2> elements{{first, first + (count - 1) * fold_.step + Fold::in_line}};
+    pitch_ = pitch_of(fold_, count, joined_), first_ = joined_ ? rows[0] * pitch_ : first;
     values_.move_to(rows[0]);
-    first_ = part[0] * fold_.step, pitch_ = pitch_of(fold_, part[1] - part[0]);
-    if (!needs_line_) return;
-    const index end = first_ + length_of(fold_, part[1] - part[0]);
     state* line = elements_;
-    for (index row = rows[0]; row < rows[1]; ++row, line += pitch_) {
-      fold_row<monoid, false>(values_[0], first_, end, line);
-      for (int k = 1; k < Fold::rows; ++k) fold_row<monoid, true>(values_[k], first_, end, line);
-      values_.next();
+    for (index row = rows[0], some = 0; row < rows[1]; row += some, line += some * pitch_) {
+      if constexpr (requires { values_.all()[0].seen(first, first); }) {
+        some = 1;
+        fold_any_rows<monoid>(values_.all(), elements, line);
+      } else {
+        some = values_.in_step() < rows[1] - row ? values_.in_step() : rows[1] - row;
+        fold_across<monoid, false>(values_.all(), values_.steps(), some, elements, line, pitch_);
+      }
+      values_.advance(some);
     }
   }
-  /// The results of a row, counted from the first one folded; rows are asked for one after another.
-  window_results<Fold> results(index row) {
-    if (needs_line_) return {numbered_from(elements_ + row * pitch_, first_), fold_.step};
-    if (row != 0) values_.next();
-    return window_results<Fold>(values_.all());
+  /// The results of a row, counted from the first one folded; of joined rows those of all, asked for as the first's.
+  window_results<Fold> results(index row) const {
+    return {numbered_from(elements_ + row * pitch_, first_), fold_.step};
   }
 
  private:
   using state = typename Fold::state;
   static constexpr index room = 1024;  // elements: more rows, and memory would wait for what is done with them
 
-  static index length_of(const Fold& fold, index count) { return (count - 1) * fold.step + Fold::in_line; }
-  static index pitch_of(const Fold& fold, index count) {
-    return (length_of(fold, count) + line_bytes - 1) / line_bytes * line_bytes;
+  static index pitch_of(const Fold& fold, index count, bool joined) {
+    const index length = (count - 1) * fold.step + Fold::in_line;
+    return joined ? count * fold.step : (length + line_bytes - 1) / line_bytes * line_bytes;
   }
 
   alignas(line_bytes) state elements_[room + simd::longest_step * line_bytes];
   const Fold& fold_;
   window_rows<Fold> values_;
-  bool needs_line_;
+  bool joined_;
   index first_, pitch_;
 };
 

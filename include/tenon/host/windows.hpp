@@ -39,7 +39,7 @@ struct window_slots {
 namespace detail {
 
 inline constexpr index most_of_row = 128;  // results of a row that are folded from one line
-inline constexpr index shortest_row = 4;   // of results; fewer are not worth a line
+inline constexpr index shortest_row = 2;   // of results: one is not worth a line
 
 /// Results in blocks of whole rows, or of parts of one row.
 struct window_blocks {
@@ -66,41 +66,48 @@ array<index, Rank> in_order(const array<index, Rank>& values, const array<int, R
 }
 
 /// Calls `write(position, part, slots)` for all parts of rows of results, shared among threads. Rows begin at the
-/// positions of `extents`.
+/// positions of `extents`; where they are `joined`, several are a part of one row.
 template <class... Folds, int Count, int Rank, class Write>
 void run_window_blocks(const tuple<Folds...>& folds, const array<int, Count>& first_equal,
-                       const array<index, Rank>& extents, const Write& write) {
-  const index rows = count_between(extents, 0, Rank);
+                       const array<index, Rank>& extents, index rows, bool joined, const Write& write) {
   window_blocks blocks{rows, get<0>(folds).row_length(), rows};
   apply_tuple(
       [&](const auto&... fold) {
         const auto limit = [&](index most) {
           blocks.rows_of_block = most < blocks.rows_of_block ? most : blocks.rows_of_block;
         };
-        (limit(window_lines<Folds>::most_rows(fold, blocks.part_length())), ...);
+        (limit(window_lines<Folds>::most_rows(fold, blocks.part_length(), joined)), ...);
       },
       folds);
   const index taps = (1 + ... + (Folds::rows * Folds::in_line));
   const index grain = 1 + pointwise_grain / (taps * blocks.rows_of_block * blocks.part_length());
   parallel_for(blocks.count(), grain, [&](index first, index last) {
     auto lines = apply_tuple(
-        [](const auto&... fold) { return tuple<window_lines<Folds>...>{{{window_lines<Folds>(fold)}...}}; }, folds);
+        [&](const auto&... fold) { return tuple<window_lines<Folds>...>{{{window_lines<Folds>(fold, joined)}...}}; },
+        folds);
     window_slots<Folds...> slots;
-    row_position<Rank> position(extents, last_moving_axis(extents, Rank) + 1);
+    const int axes = last_moving_axis(extents, Rank) + 1;
     for (index block = first; block < last; ++block) {
       const auto rows_here = blocks.rows_at(block), part = blocks.part_at(block);
       for_each_index<Count>([&](auto slot) {
         if (first_equal[slot.value] != slot.value) return;
         get<slot.value>(lines).fold_rows(rows_here, part);
       });
-      position.move_to(rows_here[0]);
-      for (index row = rows_here[0]; row < rows_here[1]; ++row) {
+      const auto write_results = [&](index row, const array<index, Rank>& position, const array<index, 2>& results) {
         for_each_index<Count>([&](auto slot) {
           if (copy_equal_slot<slot.value>(slots.rows, first_equal)) return;
           get<slot.value>(slots.rows) = get<slot.value>(lines).results(row - rows_here[0]);
         });
-        write(*position, part, slots);
-        position.next();
+        write(position, results, slots);
+      };
+      array<index, Rank> position{};
+      if (joined) {
+        write_results(rows_here[0], position, {{rows_here[0] * blocks.length, rows_here[1] * blocks.length}});
+        continue;
+      }
+      set_position(position, extents, 0, axes, rows_here[0]);
+      for (index row = rows_here[0]; row < rows_here[1]; ++row, advance_position(position, extents, 0, axes)) {
+        write_results(row, position, part);
       }
     }
   });
@@ -130,11 +137,23 @@ bool run_windows_host(const Target& target, const E& node) {
   rows.visit([&](array<index, rank>& stride, const auto&) { stride = detail::in_order(stride, order); });
   auto others = detail::in_order(extents, order);
   others[rank - 1] = 1;
-  detail::run_window_blocks(folds, first_equal_reductions(node), others,
-                            [&](const array<index, rank>& position, const array<index, 2>& part, const auto& slots) {
-                              write_run<reading::strided>(rows.run_along(position, rank - 1), part,
-                                                          program.at(position), slots);
-                            });
+  const auto write_to = [&](const auto& targets, const auto& values, bool joined) {
+    detail::run_window_blocks(folds, first_equal_reductions(node), others, count_between(others, 0, rank), joined,
+                              [&](const array<index, rank>& position, const array<index, 2>& part, const auto& slots) {
+                                write_run<reading::strided>(targets.run_along(position, rank - 1), part,
+                                                            values.at(position), slots);
+                              });
+  };
+  auto one_row = detail::in_order(extents, order);
+  auto joined_rows = rows;
+  auto joined_program = program;
+  merge_axes(one_row, 0, rank, joined_rows, joined_program);
+  const bool tile = apply_tuple([](const auto&... fold) { return ((fold.step >= fold.in_line) && ...); }, folds);
+  if (tile && length <= detail::most_of_row && count_between(one_row, 0, rank - 1) == 1) {
+    write_to(joined_rows, joined_program, true);
+  } else {
+    write_to(rows, program, false);
+  }
   return true;
 }
 
