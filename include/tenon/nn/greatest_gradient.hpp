@@ -162,10 +162,22 @@ struct greatest_gradient_kernel {
       write(places.at(position).place(0), gradient.at(position)[0], result.at(first_tap<Window>(position)));
     }
   }
-  /// The windows of a line, several at once where these are numbers of the host.
-  void walk_line(const array<index, rank>& position, index length) const {
-    T* const to = result.at(first_tap<Window>(position));
-    walk_all<in_packs ? simd::native_width<T> : 1>(places.at(position), gradient.at(position), to, length);
+  /// The steps of places, gradients and results from a line to the next.
+  array<index, 3> line_steps() const {
+    const array<index, rank> first{};
+    auto second = first;
+    second[rank - 2] = 1;
+    return {{places.at(second).from - places.at(first).from, gradient.at(second) - gradient.at(first),
+             result.at(first_tap<Window>(second)) - result.at(first)}};
+  }
+  /// The windows of `count` lines of a plane, several at once where these are numbers of the host.
+  void walk_lines(const array<index, rank>& position, index count, index length, const array<index, 3>& steps) const {
+    auto line = places.at(position);
+    const T* from = gradient.at(position);
+    T* to = result.at(first_tap<Window>(position));
+    for (; count > 0; --count, line.from += steps[0], from += steps[1], to += steps[2]) {
+      walk_all<in_packs ? simd::native_width<T> : 1>(line, from, to, length);
+    }
   }
 
  private:
@@ -208,17 +220,24 @@ struct greatest_gradient_kernel {
 #endif
 };
 
-/// Runs the kernel; on the host by lines, shared among threads.
+/// Runs the kernel for outputs of these extents; on the host by lines, shared among threads.
 /// cost      one launch
 template <class Space, class T, class Window, class Places>
-void run_greatest_gradient(const greatest_gradient_kernel<T, Window, Places>& kernel, index length) {
-  const index windows = kernel.outputs.count();
+void run_greatest_gradient(const greatest_gradient_kernel<T, Window, Places>& kernel,
+                           const array<index, Window::rank + 2>& extents) {
+  const index windows = kernel.outputs.count(), length = extents[Window::rank + 1];
   if (windows == 0) return;
   if constexpr (std::is_same_v<Space, host>) {
     constexpr index grain = 1 << 13;  // windows, for which a thread is worth waking
     const counted_launch counted(kernel.name);
     parallel_for(windows / length, 1 + grain / length, [&](index first, index last) {
-      for (index line = first; line < last; ++line) kernel.walk_line(kernel.outputs[line * length], length);
+      const auto steps = kernel.line_steps();
+      for (index line = first, count = 0; line < last; line += count) {
+        const auto position = kernel.outputs[line * length];
+        const index rest = extents[Window::rank] - position[Window::rank];
+        count = rest < last - line ? rest : last - line;
+        kernel.walk_lines(position, count, length, steps);
+      }
     });
   } else {
     launch<Space>(launch_shape{.grid = {blocks_for(windows)}, .block = kernel_block}, kernel);
@@ -275,7 +294,7 @@ struct greatest_gradient_algorithm {
                                                                              {lines_of(source, source_copy)},
                                                                              lines_of(gradient, gradient_copy),
                                                                              {target.data(), target.strides()}},
-                                 extents[rank - 1]);
+                                 extents);
   }
 };
 
