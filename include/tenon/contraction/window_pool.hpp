@@ -50,7 +50,7 @@ namespace detail {
 
 /// The greatest of each square of two lines of elements. Up to a pack past either line is read.
 template <class T, class To>
-void pool_lines(const T* first, const T* second, index count, To* to, index step, no_places) {
+TENON_INLINE void pool_lines(const T* first, const T* second, index count, To* to, index step, no_places) {
   using number = compute_type<T>;
   index j = 0;
 #if !defined(__CUDACC__)
@@ -98,7 +98,7 @@ struct placed_greatest {
 
 /// The same, and the place of each.
 template <class T, class To>
-void pool_lines(const T* first, const T* second, index count, To* to, index step, std::uint8_t* places) {
+TENON_INLINE void pool_lines(const T* first, const T* second, index count, To* to, index step, std::uint8_t* places) {
   using number = compute_type<T>;
   index j = 0;
 #if !defined(__CUDACC__)
@@ -126,6 +126,17 @@ void pool_lines(const T* first, const T* second, index count, To* to, index step
   }
 }
 
+/// The same of `counts[0]` pairs of lines of `width` elements, with `counts[1]` squares each. Rows of what is kept and
+/// of places lie `rows` apart. Out of line, so that constants of the loop are made once.
+template <class T, class To, class Places>
+[[gnu::noinline]] void pool_pairs(const T* line, index width, const array<index, 2>& counts, To* to, index step,
+                                  Places places, const array<index, 2>& rows) {
+  for (index pair = 0; pair < counts[0]; ++pair, line += 2 * width, to += rows[0]) {
+    pool_lines(line, line + width, counts[1], to, step, places);
+    if constexpr (std::is_pointer_v<Places>) places += rows[1];
+  }
+}
+
 }  // namespace detail
 
 /// Pools rows of windows on the host: what `lines` makes of a channel's is kept in cache. Axes are as above.
@@ -150,11 +161,9 @@ struct square_lines {
     here.target.data = detail::numbered_from(elements, first_row * width);
     for (index i = 0; i < extents[0]; ++i, accumulators += pitch) {
       here.store_tile(row + i, column, {{1, extents[1]}}, accumulators, pitch);
-      array<index, 5> position{{above / squares.windows[0], group, row + i, first_row / 2, 0}};
-      for (const T* line = elements; line + 2 * width <= elements + extents[1]; line += 2 * width, ++position[3]) {
-        detail::pool_lines(line, line + width, squares.columns(), target.at(position), target.step(),
-                           places_at(position));
-      }
+      const array<index, 5> position{{above / squares.windows[0], group, row + i, first_row / 2, 0}};
+      detail::pool_pairs(elements, width, {{extents[1] / (2 * width), squares.columns()}}, target.at(position),
+                         target.step(), places_at(position), {{target.stride[3], row_of_places()}});
     }
   }
   template <int ResultRank>
@@ -166,6 +175,10 @@ struct square_lines {
   auto places_at(const array<index, 5>& position) const {
     if constexpr (std::is_same_v<Places, no_places>) return places;
     else return places.elements.at(position);
+  }
+  index row_of_places() const {
+    if constexpr (std::is_same_v<Places, no_places>) return 0;
+    else return places.elements.stride[3];
   }
 };
 
