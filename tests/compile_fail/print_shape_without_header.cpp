@@ -1,0 +1,10 @@
+// expect: tenon: to print tensors and shapes include <tenon/io/print.hpp>
+// tests/compile_fail/print_shape_without_header.cpp: extents into a stream behind the smallest door alone.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expressions.hpp>
+#include <iostream>
+#ifndef MISUSE
+#include <tenon/io/print.hpp>
+#endif
+
+void print_shape(const tenon::tensor<float, tenon::rank<2>>& a) { std::cout << a.shape(); }
