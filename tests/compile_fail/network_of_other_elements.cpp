@@ -1,4 +1,4 @@
-// expect: tenon: a network computes in the type of its parameters; net(cast<float>(x)), or net.to<double>()
+// expect: tenon: a network computes in the type of its parameters: of half, net(cast<half>(x)), or net.to<float>()
 // lines: 20: a call is run several calls below
 // tests/compile_fail/network_of_other_elements.cpp: doubles for a network of floats.
 // SPDX-License-Identifier: Apache-2.0

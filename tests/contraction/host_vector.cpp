@@ -36,6 +36,32 @@ TEMPLATE_TEST_CASE("a few rows or columns", "[host]", float, double) {
   }
 }
 
+TEMPLATE_TEST_CASE("a few rows or columns of short floats", "[host]", tenon::half, tenon::bfloat16) {
+  for (tenon::index few = 1; few <= 5; ++few) {
+    for (const tenon::index many : {1, 16, 23}) {
+      for (const tenon::index depth : {0, 1, 8, 16, 37, 65}) {
+        const auto drawn = [](tenon::index rows, tenon::index columns, std::uint64_t seed) {
+          return tenon::evaluated_tensor(tenon::cast<TestType>(tenon::randint<int>({rows, columns}, seed, -2, 3)));
+        };
+        const auto rows = drawn(few, depth, 1), matrix = drawn(depth, many, 2);
+        const tenon_test::guarded<TestType> memory(static_cast<std::size_t>(depth * many));
+        const tenon::view<TestType, rank<2>> along(memory.data(), rank<2>(depth, many)),
+            across(memory.data(), rank<2>(many, depth));
+        const auto columns = tenon::evaluated_tensor(tenon::transpose(rows)),
+                   turned = tenon::evaluated_tensor(tenon::transpose(matrix));
+        CAPTURE(few, many, depth);
+        along = matrix;
+        CHECK(product_difference<int>(numbers_of(tenon::matmul(rows, along)), rows, matrix) == "");
+        CHECK(product_difference<int>(numbers_of(tenon::matmul(tenon::transpose(along), columns)), turned, columns) ==
+              "");
+        across = turned;
+        CHECK(product_difference<int>(numbers_of(tenon::matmul(rows, tenon::transpose(across))), rows, matrix) == "");
+        CHECK(product_difference<int>(numbers_of(tenon::matmul(across, columns)), turned, columns) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("vectors, and what surrounds the product", "[host]") {
   const auto matrix = random_matrix<float>(30, 200, 1), row = random_matrix<float>(1, 30, 2);
   const auto vector = tenon::evaluated_tensor(tenon::reshape(row, rank<1>(30)));

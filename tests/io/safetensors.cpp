@@ -142,6 +142,21 @@ TEST_CASE("every truncation is refused", "[safetensors]") {
   CHECK(has(refusal_of(tenon_test::joined(good, {0})), "9 bytes of data, expected 8"));
 }
 
+TEST_CASE("a file in memory is read as one on a disk, and errors tell its name", "[safetensors]") {
+  const bytes content = tenon_test::joined(file_of("{\"x\":" + entry("I8", "[3]", 0, 3) + "}", 0), bytes{1, 2, 253});
+  const io::safetensors_file file(content);
+  tenon::tensor<int, rank<1>> x({3});
+  file.read("x", x);
+  CHECK((x(0) == 1 && x(1) == 2 && x(2) == -3));
+  const auto refusal = [](const auto&... of) {
+    return tenon_test::text_of<tenon::file_error>([&] { const io::safetensors_file refused(of...); });
+  };
+  const bytes cut(content.begin(), content.end() - 1);
+  CHECK(refusal(cut) == "safetensors: bytes in memory: 2 bytes of data, expected 3; is it truncated?");
+  CHECK(has(refusal(cut, "model"), "safetensors: model: 2 bytes"));
+  CHECK(has(refusal(bytes{}), "fewer than 8 bytes"));
+}
+
 TEST_CASE("headers that lie are refused", "[safetensors]") {
   const auto refused = [](const std::string& tensors, std::size_t size) {
     return refusal_of(file_of("{" + tensors + "}", size));

@@ -130,6 +130,16 @@ TEST_CASE("cross entropy takes expressions, and traced values", "[loss]") {
   tenon_test::check_rows({{"cross_entropy", tenon_test::difference_from_slopes(w, dw, value, 1e-6, 1e-6)}});
 }
 
+TEST_CASE("cross entropy of a traced value that is cast to its own type has the gradient of the value", "[loss]") {
+  const tenon::tensor<double, tenon::shape<30, 3>> scores = tenon_test::drawn(rank<2>(30, 3), 6);
+  const tenon::tensor<int, rank<1>> labels = tenon::arange<int>(30) % 3;
+  const auto v = tenon::variable(scores);
+  const tenon::traced logits = v * 2;
+  tenon::backward(tenon::mean(nn::cross_entropy(tenon::cast<double>(logits), labels)) + 0 * tenon::sum(logits));
+  const auto expected = 2 * nn::cross_entropy_gradient(scores * 2, labels);
+  CHECK(tenon_test::difference(numbers_of(v.gradient()), numbers_of(expected), 1e-15) == "");
+}
+
 TEST_CASE("the gradient of cross entropy agrees with differences", "[loss]") {
   auto logits = tenon_test::drawn(rank<2>(4, 3), 5);
   const tenon::tensor<int, rank<1>> labels(rank<1>(4), {2, 0, 1, 1});

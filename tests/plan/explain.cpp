@@ -100,6 +100,10 @@ TEST_CASE("products of the host say which algorithm multiplies", "[explain]") {
   CHECK(algorithm_of(tenon::matmul(line, w)) == "few rows");
   CHECK(algorithm_of(tenon::relu(tenon::matmul(x, column))) == "few columns");
   CHECK(algorithm_of(tenon::matmul(tenon::transpose(w), column)) == "few columns");
+  const auto short_line = counting<tenon::half>(rank<2>(1, 30)), short_w = counting<tenon::half>(rank<2>(30, 10));
+  const auto pair = counting<tenon::bfloat16>(rank<2>(30, 2)), wide = counting<tenon::bfloat16>(rank<2>(10, 30));
+  CHECK(algorithm_of(tenon::matmul(short_line, short_w)) == "few rows");
+  CHECK(algorithm_of(tenon::matmul(wide, pair)) == "few columns");
   CHECK(algorithm_of(tenon::matmul(x > 0, w > 0)) == "one by one");
   const auto batches = counting<float>(tenon::shape<3, 5, 5>{});
   CHECK(algorithm_of(tenon::matmul(batches, batches)) == "small product");

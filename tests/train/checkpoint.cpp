@@ -151,6 +151,23 @@ TEST_CASE("names that one side lacks are listed, and left where loading is not s
   CHECK(has(misshapen, "network; 0.weight has extents [4, 3], expected [5, 3]"));
 }
 
+TEST_CASE("a state is loaded from bytes in memory", "[checkpoint]") {
+  const scratch_file file("memory.safetensors");
+  nn::linear<3, 2> saved, loaded;
+  saved.initialise(1);
+  tenon::train::save_state(saved, file.path);
+  const auto bytes = tenon::io::read_bytes("checkpoint", file.path);
+  tenon::train::load_state(loaded, tenon::io::safetensors_file(bytes));
+  CHECK(numbers_of(loaded.weight.value) == numbers_of(saved.weight.value));
+  nn::linear<3, 4> other;
+  other.initialise(2);
+  const auto before = numbers_of(other.weight.value);
+  const auto text = tenon_test::text_of<tenon::file_error>(
+      [&] { tenon::train::load_state(other, tenon::io::safetensors_file(bytes, "built in")); });
+  CHECK(has(text, "load_state: built in: it does not fit the network; weight has extents [2, 3], expected [4, 3]"));
+  CHECK(numbers_of(other.weight.value) == before);
+}
+
 TEST_CASE("a part is loaded from the file of a whole network", "[checkpoint]") {
   const scratch_file file("whole.safetensors");
   auto whole = make_network(3);

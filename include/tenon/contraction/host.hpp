@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <new>
 #include <tenon/contraction/host_attention.hpp>
+#include <tenon/contraction/host_byte_rows.hpp>
 #include <tenon/contraction/host_byte_windows.hpp>
 #include <tenon/contraction/host_depthwise.hpp>
 #include <tenon/contraction/host_phases.hpp>
 #include <tenon/contraction/host_product.hpp>
 #include <tenon/contraction/host_unrolled.hpp>
-#include <tenon/contraction/host_vector.hpp>
 #include <tenon/contraction/host_weight_gradient.hpp>
 
 namespace tenon {
@@ -77,8 +77,8 @@ using statements = algorithm_list<unrolled_product>;
 
 /// The algorithms of the host, in the order in which they are asked for each batch of a product.
 using algorithms =
-    algorithm_list<one_by_one, brought_product, small_product, few_rows, few_columns, depthwise_windows, byte_windows,
-                   phases, windows, depthwise_weight_gradients, weight_gradients, packed_tiles>;
+    algorithm_list<one_by_one, brought_product, small_product, few_rows, few_columns, few_byte_rows, depthwise_windows,
+                   byte_windows, phases, windows, depthwise_weight_gradients, weight_gradients, packed_tiles>;
 
 }  // namespace on_host
 

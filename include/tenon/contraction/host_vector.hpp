@@ -24,9 +24,9 @@ inline constexpr index prefetched_bytes = 1536;
 
 /// results[i][j] += sum over k of few[i][k] * matrix[k][j], for `columns` j and `depth` k. Rows of the matrix lie
 /// `row_step` apart and are read side by side, eight at a time. Results have room for whole packs.
-template <class T, int Few>
-[[gnu::noinline]] void add_scaled_rows(const T* few, index few_pitch, const T* matrix, index row_step, index depth,
-                                       index columns, T* results, index pitch) {
+template <class T, int Few, class Element>
+[[gnu::noinline]] void add_scaled_rows(const T* few, index few_pitch, const Element* matrix, index row_step,
+                                       index depth, index columns, T* results, index pitch) {
   constexpr int lanes = simd::native_width<T>, together = 8;
   for (index first = 0; first < depth; first += together) {
     const int count = static_cast<int>(least(together, depth - first));
@@ -45,20 +45,20 @@ template <class T, int Few>
       }
       for (int i = 0; i < Few; ++i) simd::store<lanes>(results + i * pitch + j, sums[i]);
     };
-    const auto whole = [](const T* from) { return simd::load<T, lanes>(from); };
+    const auto whole = [](const Element* from) { return simd::load<T, lanes>(from); };
     index j = 0;
     if (count == together) {
       for (; j + lanes <= columns; j += lanes) add(j, std::integral_constant<int, together>{}, whole);
     } else {
       for (; j + lanes <= columns; j += lanes) add(j, count, whole);
     }
-    if (j < columns) add(j, count, [&](const T* from) { return simd::load_part<T, lanes>(from, columns - j); });
+    if (j < columns) add(j, count, [&](const Element* from) { return simd::load_part<T, lanes>(from, columns - j); });
   }
 }
 
 /// The same of any depth, with results that need not hold anything before. `part` has room for as many.
-template <class T, int Few>
-void sum_scaled_rows(const T* few, index few_pitch, const T* matrix, index row_step, index depth, index columns,
+template <class T, int Few, class Element>
+void sum_scaled_rows(const T* few, index few_pitch, const Element* matrix, index row_step, index depth, index columns,
                      T* results, index pitch, T* part) {
   std::fill(results, results + Few * pitch, T(0));
   for (index first = 0; first < depth; first += longest_sum) {
@@ -71,10 +71,10 @@ void sum_scaled_rows(const T* few, index few_pitch, const T* matrix, index row_s
 }
 
 /// results[line][i] = sum over k of few[i][k] * lines[line][k], for `Lines` lines.
-template <class T, int Few, int Lines>
-void multiply_lines(const T* few, index few_pitch, const T* lines, index line_step, index depth, T* results) {
+template <class T, int Few, int Lines, class Element>
+void multiply_lines(const T* few, index few_pitch, const Element* lines, index line_step, index depth, T* results) {
   constexpr int lanes = simd::native_width<T>;
-  constexpr index prefetched = prefetched_bytes / static_cast<index>(sizeof(T));
+  constexpr index prefetched = prefetched_bytes / static_cast<index>(sizeof(Element));
   using pack = simd::pack<T, lanes>;
   pack sums[Lines][Few] = {};
   index k = 0;
@@ -90,15 +90,17 @@ void multiply_lines(const T* few, index few_pitch, const T* lines, index line_st
       for (int i = 0; i < Few; ++i) sums[line][i] += row * few_rows[i];
     }
   }
-  if constexpr (Few == 1 && simd::has_partial_packs) {
-    if (k < depth) {
-      const pack few_rest = simd::load_part<T, lanes>(few + k, depth - k);
+  if (simd::has_partial_packs && k < depth) {
+    pack few_rest[Few];
+    TENON_UNROLL(4)
+    for (int i = 0; i < Few; ++i) few_rest[i] = simd::load_part<T, lanes>(few + i * few_pitch + k, depth - k);
+    TENON_UNROLL(4)
+    for (int line = 0; line < Lines; ++line) {
+      const pack rest = simd::load_part<T, lanes>(lines + line * line_step + k, depth - k);
       TENON_UNROLL(4)
-      for (int line = 0; line < Lines; ++line) {
-        sums[line][0] += simd::load_part<T, lanes>(lines + line * line_step + k, depth - k) * few_rest;
-      }
-      k = depth;
+      for (int i = 0; i < Few; ++i) sums[line][i] += rest * few_rest[i];
     }
+    k = depth;
   }
   if constexpr (Few == 1 && Lines == 4 && lanes >= 4) {
     const pack of_lines[4] = {sums[0][0], sums[1][0], sums[2][0], sums[3][0]};
@@ -110,15 +112,16 @@ void multiply_lines(const T* few, index few_pitch, const T* lines, index line_st
     for (int place = 0; place < Lines * Few; ++place) results[place] = simd::sum(kept[place]);
   }
   for (int place = 0; k < depth && place < Lines * Few; ++place) {
-    const T *number = few + place % Few * few_pitch, *line = lines + place / Few * line_step;
-    for (index rest = k; rest < depth; ++rest) results[place] += number[rest] * line[rest];
+    const T* const number = few + place % Few * few_pitch;
+    const Element* const line = lines + place / Few * line_step;
+    for (index rest = k; rest < depth; ++rest) results[place] += number[rest] * static_cast<T>(line[rest]);
   }
 }
 
 /// The same where lines are too short for sums in packs: a pack holds results of one line.
-template <class T, int Few, int Lines>
-TENON_INLINE void multiply_short_lines(const T* few, index few_pitch, const T* lines, index line_step, index depth,
-                                       T* results) {
+template <class T, int Few, int Lines, class Element>
+TENON_INLINE void multiply_short_lines(const T* few, index few_pitch, const Element* lines, index line_step,
+                                       index depth, T* results) {
   constexpr int lanes = Few < simd::native_width<T> ? Few : simd::native_width<T>, packs = Few / lanes;
   using pack = simd::pack<T, lanes>;
   pack sums[Lines][packs] = {};
@@ -130,7 +133,7 @@ TENON_INLINE void multiply_short_lines(const T* few, index few_pitch, const T* l
     for (int i = 0; i < packs; ++i) {
       const pack row = simd::load<T, lanes>(numbers + i * lanes);
       TENON_UNROLL(4)
-      for (int line = 0; line < Lines; ++line) sums[line][i] += lines[line * line_step + k] * row;
+      for (int line = 0; line < Lines; ++line) sums[line][i] += static_cast<T>(lines[line * line_step + k]) * row;
     }
   }
   TENON_UNROLL(4)
@@ -141,8 +144,9 @@ TENON_INLINE void multiply_short_lines(const T* few, index few_pitch, const T* l
 }
 
 /// As `multiply_lines`, of any depth.
-template <class T, int Few, int Lines>
-void multiply_long_lines(const T* few, index few_pitch, const T* lines, index line_step, index depth, T* results) {
+template <class T, int Few, int Lines, class Element>
+void multiply_long_lines(const T* few, index few_pitch, const Element* lines, index line_step, index depth,
+                         T* results) {
   constexpr index block = longest_sum * simd::native_width<T>;
   for (index first = 0; first == 0 || first < depth; first += block) {
     T part[Lines * Few];
@@ -152,8 +156,8 @@ void multiply_long_lines(const T* few, index few_pitch, const T* lines, index li
   }
 }
 
-template <class T, int Few>
-void multiply_all_lines(const T* few, index few_pitch, const T* lines, index line_step, index count, index depth,
+template <class T, int Few, class Element>
+void multiply_all_lines(const T* few, index few_pitch, const Element* lines, index line_step, index count, index depth,
                         T* results) {
   constexpr index lanes = simd::native_width<T>, short_line = Few > 1 ? 2 * lanes : simd::has_partial_packs ? 0 : lanes;
   index line = 0;
@@ -172,13 +176,13 @@ void multiply_all_lines(const T* few, index few_pitch, const T* lines, index lin
 
 }  // namespace detail
 
-/// A product of a few vectors, rows on the left or columns on the right, with a matrix in memory. Compiled once for all
-/// statements with such vectors.
-template <class T, class Vectors>
+/// A product of a few vectors, rows on the left or columns on the right, with a matrix in memory, whose elements are
+/// converted to T where they are read. Compiled once for all statements with such vectors.
+template <class T, class Vectors, class Element>
 struct vector_product {
   const matrix_extents& extents;
   const Vectors& vectors;
-  const matrix_memory<T>& matrix;
+  const matrix_memory<Element>& matrix;
   const host_results<T>& epilogue;
 
   /// At most `most_few` rows; rows or columns of the matrix lie side by side.
@@ -253,7 +257,7 @@ struct vector_product {
 
   /// Each result is the product of two lines in memory. Calls `store(line, count, results)` for a few lines at a time.
   template <int Few, class Store>
-  static void multiply_lines(const T* few, const T* lines, index line_step, index count, index depth,
+  static void multiply_lines(const T* few, const Element* lines, index line_step, index count, index depth,
                              const Store& store) {
     parallel_for(count, 1 + 65536 / (depth + 1), [&](index first, index last) {
       for (index line = first; line < last; line += lines_together) {
@@ -283,7 +287,7 @@ struct vector_product {
       for (index begin = first * unit; begin < end; begin += block) {
         const index count = detail::least(block, end - begin);
         const index pitch = pitch_of(count);
-        const T* const lines = rows ? matrix.at(0, begin) : matrix.at(begin, 0);
+        const Element* const lines = rows ? matrix.at(0, begin) : matrix.at(begin, 0);
         detail::sum_scaled_rows<T, Few>(few, pitch_of(depth), lines, rows ? matrix.row_step : matrix.column_step, depth,
                                         count, results, pitch, results + size);
         if (rows) epilogue.store_tile(0, begin, {{extents.rows, count}}, results, pitch);
@@ -310,9 +314,13 @@ namespace detail {
 
 /// Whether few vectors of a problem may be multiplied with `Matrix`, as far as types know.
 template <class Problem, class Matrix>
-inline constexpr bool takes_vectors_with =
-    Problem::takes_any_tile && std::is_floating_point_v<typename Problem::unit> &&
-    std::is_same_v<memory_element_of<Matrix>, typename Problem::unit>;
+inline constexpr bool takes_vectors_with = [] {
+  using element = memory_element_of<Matrix>;
+  using sum = typename Problem::products::sum;
+  constexpr bool is_short = std::is_same_v<element, half> || std::is_same_v<element, bfloat16>;
+  return Problem::takes_any_tile && std::is_floating_point_v<sum> &&
+         (std::is_same_v<element, sum> || (is_short && std::is_same_v<sum, float>));
+}();
 
 }  // namespace detail
 

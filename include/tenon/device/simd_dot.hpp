@@ -32,23 +32,23 @@ TENON_INLINE Sums add_bfloat16_dot(Sums sums, [[maybe_unused]] std::uint32_t x, 
   return sums;
 }
 
-/// sums + x0 y0 + x1 y1 + x2 y2 + x3 y3 in each lane, where x holds four unsigned and each lane of y four signed bytes;
-/// wraps.
+/// sums + x0 y0 + x1 y1 + x2 y2 + x3 y3 in each lane, where each lane of x holds four unsigned and each lane of y four
+/// signed bytes; wraps.
 template <class Sums>
-TENON_INLINE Sums add_byte_dot(Sums sums, [[maybe_unused]] std::uint32_t x, [[maybe_unused]] Sums y) {
+TENON_INLINE Sums add_byte_dot(Sums sums, [[maybe_unused]] Sums x, [[maybe_unused]] Sums y) {
 #if defined(__AVX512VNNI__) && !defined(__CUDACC__)
-  asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(x - Sums{}), "v"(y));
+  asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(x), "v"(y));
 #endif
   return sums;
 }
-
-/// The same where the lanes of x hold the unsigned bytes, and y four signed ones.
+/// The same where all lanes of x, or of y, are one.
 template <class Sums>
-TENON_INLINE Sums add_byte_dot(Sums sums, [[maybe_unused]] Sums x, [[maybe_unused]] std::uint32_t y) {
-#if defined(__AVX512VNNI__) && !defined(__CUDACC__)
-  asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(x), "v"(y - Sums{}));
-#endif
-  return sums;
+TENON_INLINE Sums add_byte_dot(Sums sums, std::uint32_t x, Sums y) {
+  return add_byte_dot(sums, x - Sums{}, y);
+}
+template <class Sums>
+TENON_INLINE Sums add_byte_dot(Sums sums, Sums x, std::uint32_t y) {
+  return add_byte_dot(sums, x, y - Sums{});
 }
 
 }  // namespace tenon::simd

@@ -107,6 +107,12 @@ TENON_INLINE pack<T, Width> load_part(const U* from, index count) {
 #if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
   if constexpr (std::is_same_v<T, U> && detail::moves_lanes<U, pack<T, Width>>) {
     return detail::load_lanes<pack<T, Width>>(from, detail::first_lanes<Width>(count));
+  } else if constexpr (std::is_same_v<T, float> && converts_short_floats<U, Width>) {
+    using words = pack<std::uint16_t, Width>;
+    const auto bits = detail::load_lanes<words>(from, detail::first_lanes<Width>(count));
+    U elements[Width];
+    std::memcpy(elements, &bits, sizeof(elements));
+    return load<T, Width>(elements);
   }
 #endif
   return count >= Width ? load<T, Width>(from) : detail::load_one_by_one<T, Width>(from, count);

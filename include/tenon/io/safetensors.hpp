@@ -51,27 +51,18 @@ bool with_safetensors_dtype(std::string_view name, Body&& body) {
 
 }  // namespace detail
 
-/// A safetensors file. Opening it reads and checks all of it; `read` copies one tensor out.
+/// A safetensors file. Opening it reads and checks all of it; `read` copies one tensor out. Its bytes may be in memory,
+/// as those of a model that is part of the program: errors call them `name`.
 /// throws    file_error when the file is truncated, its header is not what the format allows, tensors overlap, leave
 ///           holes, or do not have the bytes that their extents ask for, and where memory is too small
 class safetensors_file {
  public:
   TENON_IF_CALLED explicit safetensors_file(const std::filesystem::path& path)
-      : path_(path), bytes_(read_bytes("safetensors", path)) {
-    if (bytes_.size() < 8) refuse_file("fewer than 8 bytes; is it truncated?");
-    const std::uint64_t length = little_endian<8>(bytes_);
-    if (length > bytes_.size() - 8) {
-      if (bytes_.size() > 8 && bytes_[8] != '{') refuse_file("no safetensors file: its header does not begin with {");
-      refuse_file(
-          compose_text("a header of ", length, " bytes, expected at most ", bytes_.size() - 8, "; is it truncated?"));
-    }
-    data_ = 8 + static_cast<std::size_t>(length);
-    within_memory("safetensors", path_, length, [&] {
-      read_header();
-      check_layout();
-    });
-  }
+      : safetensors_file(path, read_bytes("safetensors", path)) {}
+  TENON_IF_CALLED explicit safetensors_file(std::span<const std::uint8_t> content, const char* name = "bytes in memory")
+      : safetensors_file(std::filesystem::path(name), {content.begin(), content.end()}) {}
 
+  const std::filesystem::path& path() const { return path_; }
   TENON_IF_CALLED std::vector<std::string> names() const {
     std::vector<std::string> result;
     for (const auto& [name, entry] : header_.tensors) result.push_back(name);
@@ -108,6 +99,22 @@ class safetensors_file {
   }
 
  private:
+  TENON_IF_CALLED safetensors_file(const std::filesystem::path& path, std::vector<std::uint8_t>&& content)
+      : path_(path), bytes_(std::move(content)) {
+    if (bytes_.size() < 8) refuse_file("fewer than 8 bytes; is it truncated?");
+    const std::uint64_t length = little_endian<8>(bytes_);
+    if (length > bytes_.size() - 8) {
+      if (bytes_.size() > 8 && bytes_[8] != '{') refuse_file("no safetensors file: its header does not begin with {");
+      refuse_file(
+          compose_text("a header of ", length, " bytes, expected at most ", bytes_.size() - 8, "; is it truncated?"));
+    }
+    data_ = 8 + static_cast<std::size_t>(length);
+    within_memory("safetensors", path_, length, [&] {
+      read_header();
+      check_layout();
+    });
+  }
+
   TENON_IF_CALLED [[noreturn]] void refuse_file(const std::string& fact) const { refuse("safetensors", path_, fact); }
   TENON_IF_CALLED const safetensors_entry& entry(const std::string& name) const {
     const auto found = header_.tensors.find(name);

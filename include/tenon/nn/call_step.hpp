@@ -92,8 +92,9 @@ class earlier_gradients {
   }
   template <class Parameter>
   static view<T, rank<1>, Space> flat(Parameter& parameter) {
-    static_assert(std::is_same_v<typename decltype(Parameter::gradient)::element, T> || must_hold<Parameter, T>,
-                  "tenon: a network computes in the type of its parameters; net(cast<float>(x)), or net.to<double>()");
+    static_assert(
+        std::is_same_v<typename decltype(Parameter::gradient)::element, T> || must_hold<Parameter, T>,
+        "tenon: a network computes in the type of its parameters: of half, net(cast<half>(x)), or net.to<float>()");
     return {parameter.gradient.data(), rank<1>(parameter.gradient.size())};
   }
   std::vector<kept> kept_;

@@ -58,6 +58,7 @@ auto shares_of_rows(const Labels&, const Rows& rows, index classes, index, nothi
 /// cost      one kernel, and on the host a pass over the labels; probabilities are never stored
 /// example   mean(nn::cross_entropy(matmul(x, w), labels))
 template <tensor_operand Logits, tensor_operand Labels, class Ignored = std::int64_t>
+  requires(!tenon::detail::is_traced_leaf<node_of<const Logits&>>)
 auto cross_entropy(const Logits& logits, Labels&& labels, const Ignored& ignored = ignored_label) {
   const auto& scores = detail::shared_scores(as_node(logits));
   detail::check_labels("cross_entropy", scores.shape(), as_node(std::as_const(labels)), ignored);
@@ -76,10 +77,10 @@ auto cross_entropy(const traced<T, Shape, Space>& logits, Labels&& labels, const
     return cast<T>(distance * detail::where_counted(rows, classes, ignored, seed));
   });
 }
-template <class Input, class... Layers, tensor_operand Labels, class Ignored = std::int64_t>
-auto cross_entropy(const layer_call<Input, Layers...>& logits, Labels&& labels,
-                   const Ignored& ignored = ignored_label) {
-  return cross_entropy(logits.value(), std::forward<Labels>(labels), ignored);
+template <tensor_operand Logits, tensor_operand Labels, class Ignored = std::int64_t>
+  requires tenon::detail::is_traced_leaf<node_of<const Logits&>>
+auto cross_entropy(const Logits& logits, Labels&& labels, const Ignored& ignored = ignored_label) {
+  return cross_entropy(traced(logits), std::forward<Labels>(labels), ignored);
 }
 
 /// The gradient of the mean of `cross_entropy` over the rows that count, with respect to the logits: (softmax - one

@@ -140,12 +140,11 @@ TENON_IF_CALLED std::string fault_of_text(const std::string& name, const kept_te
 /// Compares names, extents, numbers and texts of a network with those of a file.
 /// throws    file_error that lists all that does not fit
 template <class Network>
-state_differences compare_state(Network& net, const io::safetensors_file& file, const std::filesystem::path& path,
-                                const load_options& options) {
+state_differences compare_state(Network& net, const io::safetensors_file& file, const load_options& options) {
   state_differences names;
   const auto has_prefix = [&](const std::string& name) { return name.starts_with(options.prefix); };
   if (!options.prefix.empty() && std::ranges::none_of(file.names(), has_prefix)) {
-    io::refuse("load_state", path, "none of its names begins with " + options.prefix);
+    io::refuse("load_state", file.path(), "none of its names begins with " + options.prefix);
   }
   std::map<std::string, bool> known{{sample_input, true}, {sample_output, true}};
   std::string facts;
@@ -170,7 +169,7 @@ state_differences compare_state(Network& net, const io::safetensors_file& file, 
     for (const auto& name : names.missing) facts += "; " + name + " is missing";
     for (const auto& name : names.unexpected) facts += "; " + name + " is unexpected";
   }
-  if (!facts.empty()) io::refuse("load_state", path, "it does not fit the network" + facts);
+  if (!facts.empty()) io::refuse("load_state", file.path(), "it does not fit the network" + facts);
   return names;
 }
 
@@ -218,12 +217,12 @@ auto output_for(typename Pass::network_type net, const typename Pass::input_type
 
 /// throws    file_error when a network does not answer the file's sample as the file says
 template <class Pass>
-void check_sample(const typename Pass::network_type& net, const io::safetensors_file& file,
-                  const std::filesystem::path& path, double tolerance) {
+void check_sample(const typename Pass::network_type& net, const io::safetensors_file& file, double tolerance) {
   using input_type = typename Pass::input_type;
   const auto& extents = file.extents(sample_input);
   if (extents.size() != static_cast<std::size_t>(input_type::rank)) {
-    io::refuse("load_state", path, compose_text("its sample has extents ", extents, ", which the pass does not take"));
+    io::refuse("load_state", file.path(),
+               compose_text("its sample has extents ", extents, ", which the pass does not take"));
   }
   array<index, input_type::rank> given{};
   std::copy(extents.begin(), extents.end(), given.begin());
@@ -240,7 +239,7 @@ void check_sample(const typename Pass::network_type& net, const io::safetensors_
     magnitude = std::fmax(magnitude, std::fabs(wanted));
   }
   if (!(difference <= tolerance * magnitude)) {
-    io::refuse("load_state", path,
+    io::refuse("load_state", file.path(),
                compose_text("the network answers its sample by up to ", difference, " otherwise, expected within ",
                             tolerance * magnitude, "; is it the model that was saved?"));
   }
@@ -280,18 +279,17 @@ void save_state(Pass&& pass, const std::filesystem::path& path,
 /// throws    file_error that lists all missing, unexpected and misshapen tensors together, and numbers that cannot be,
 ///           such as a position behind the end of an epoch, when no name has the prefix, and when the file carries a
 ///           sample, which takes a pass. Whatever is thrown, nothing is changed
-/// example   train::load_state(net, "model.safetensors", {.strict = false}).missing
-///           train::load_state(net.encoder, "model.safetensors", {.prefix = "encoder."});
+/// example   train::load_state(net, io::safetensors_file(bytes_of_the_program));
 template <class Network>
-state_differences load_state(Network& net, const std::filesystem::path& path, const load_options& options = {}) {
+state_differences load_state(Network& net, const io::safetensors_file& file, const load_options& options = {}) {
   static_assert(nn::has_parameters<Network> || must_hold<Network>,
                 "tenon: what is loaded is a network that is not const, or a train::training of a network and its "
                 "optimizer");
-  const io::safetensors_file file(path);
   if (detail::runs_sample(file, options)) {
-    io::refuse("load_state", path, "it carries a sample; load it by a pass, which runs it, or with run_sample = false");
+    io::refuse("load_state", file.path(),
+               "it carries a sample; load it by a pass, which runs it, or with run_sample = false");
   }
-  const auto differences = detail::compare_state(net, file, path, options);
+  const auto differences = detail::compare_state(net, file, options);
   detail::take_state(detail::read_state(net, file, options.prefix));
   nn::note_change(net);
   return differences;
@@ -300,21 +298,28 @@ state_differences load_state(Network& net, const std::filesystem::path& path, co
 /// The same for the network of a pass, which runs the sample that the file may carry.
 /// throws    file_error when the network's answer is another one than the file's; nothing is changed then
 template <network_pass Pass>
-state_differences load_state(Pass& pass, const std::filesystem::path& path, const load_options& options = {}) {
-  const io::safetensors_file file(path);
-  const auto differences = detail::compare_state(pass.network(), file, path, options);
+state_differences load_state(Pass& pass, const io::safetensors_file& file, const load_options& options = {}) {
+  const auto differences = detail::compare_state(pass.network(), file, options);
   if (detail::runs_sample(file, options)) {
     auto loaded = pass.network();
     detail::take_state(detail::read_state(loaded, file, options.prefix));
     try {
-      detail::check_sample<Pass>(loaded, file, path, options.tolerance);
+      detail::check_sample<Pass>(loaded, file, options.tolerance);
     } catch (const shape_error& failure) {
-      io::refuse("load_state", path, compose_text("its sample does not fit the pass: ", failure.what()));
+      io::refuse("load_state", file.path(), compose_text("its sample does not fit the pass: ", failure.what()));
     }
   }
   detail::take_state(detail::read_state(pass.network(), file, options.prefix));
   nn::note_change(pass.network());
   return differences;
+}
+
+/// The same of the file at a path.
+/// example   train::load_state(net, "model.safetensors", {.strict = false}).missing
+///           train::load_state(net.encoder, "model.safetensors", {.prefix = "encoder."});
+template <class Network>
+state_differences load_state(Network& net, const std::filesystem::path& path, const load_options& options = {}) {
+  return load_state(net, io::safetensors_file(path), options);
 }
 
 }  // namespace tenon::train
