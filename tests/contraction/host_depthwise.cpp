@@ -81,18 +81,50 @@ TEST_CASE("gradients of single channels turn their windows around", "[host_depth
   CHECK(numbers_of(tenon::convolve_image_gradient(gradient, weight, {{6, 7}}, p.geometry)) == expected);
 }
 
+TEST_CASE("planes of many channels, of one image and of several", "[host_depthwise]") {
+  compare<float>({{{3, 37, 5, 6}}, {{37, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 37}});
+  compare<double>({{{2, 11, 4, 19}}, {{22, 1, 3, 3}}, {.padding = {{0, 1}}, .groups = 11}});
+  compare<float>({{{1, 20, 3, 3}}, {{60, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 20}});
+  compare<float>({{{5, 17, 1, 40}}, {{17, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 17}});
+  compare<float>({{{3, 4, 6, 7}}, {{2, 4, 3, 3}}, {.padding = {{1, 1}}}});
+  compare<float>({{{2, 18, 1, 1}}, {{18, 1, 3, 3}}, {.padding = {{2, 2}}, .groups = 18}});
+  const tenon::tensor<float, rank<4>> none({0, 2, 5, 6}), weight({2, 1, 3, 3});
+  CHECK(numbers_of(tenon::convolve(none, weight, {.padding = {{1, 1}}, .groups = 2})).empty());
+  const auto found = tenon::convolve_weight_gradient(none, none, {{3, 3}}, {.padding = {{1, 1}}, .groups = 2});
+  CHECK(numbers_of(found) == std::vector<double>(18, 0.0));
+}
+
+TEST_CASE("channels and images that lie apart", "[host_depthwise]") {
+  const tenon::window_geometry<2> geometry{.padding = {{1, 1}}, .groups = 5};
+  const auto all = tenon_test::counting<double>(rank<4>(6, 10, 7, 18), -900, 0.5);
+  const auto every_other = tenon::range(tenon::open_end, tenon::open_end, 2);
+  const auto some = tenon::slice(all, every_other, every_other, tenon::range(), tenon::range());
+  const auto together = tenon::evaluated_tensor(some);
+  const auto weight = tenon_test::counting<double>(rank<4>(5, 1, 3, 3), -20);
+  CHECK(numbers_of(tenon::convolve(some, weight, geometry)) == numbers_of(tenon::convolve(together, weight, geometry)));
+  CHECK(numbers_of(tenon::convolve_weight_gradient(some, some, {{3, 3}}, geometry)) ==
+        numbers_of(tenon::convolve_weight_gradient(together, together, {{3, 3}}, geometry)));
+}
+
 TEST_CASE("taps of single channels that do not see what is not a number have numbers", "[host_depthwise]") {
-  auto image = tenon_test::counting<float>(rank<4>(1, 2, 6, 18), 1);
   const auto gradient = tenon_test::counting<float>(rank<4>(1, 2, 6, 18), 1);
-  image(0, 1, 2, 17) = std::numeric_limits<float>::quiet_NaN();  // of a last column: first taps do not see it
   const tenon::window_geometry<2> geometry{.padding = {{1, 1}}, .groups = 2};
-  const auto found = tenon::evaluated_tensor(tenon::convolve_weight_gradient(gradient, image, {{3, 3}}, geometry));
-  for (tenon::index row = 0; row < 3; ++row) {
-    for (tenon::index column = 0; column < 3; ++column) {
-      CHECK(!std::isnan(found(0, 0, row, column)));
-      CHECK(std::isnan(found(1, 0, row, column)) == (column > 0));
+  const auto check = [&](tenon::index y, tenon::index x, const auto& sees) {
+    auto image = tenon_test::counting<float>(rank<4>(1, 2, 6, 18), 1);
+    image(0, 1, y, x) = std::numeric_limits<float>::quiet_NaN();
+    const auto found = tenon::evaluated_tensor(tenon::convolve_weight_gradient(gradient, image, {{3, 3}}, geometry));
+    CAPTURE(y, x);
+    for (tenon::index row = 0; row < 3; ++row) {
+      for (tenon::index column = 0; column < 3; ++column) {
+        CHECK(!std::isnan(found(0, 0, row, column)));
+        CHECK(std::isnan(found(1, 0, row, column)) == sees(row, column));
+      }
     }
-  }
+  };
+  check(2, 17, [](tenon::index, tenon::index column) { return column > 0; });
+  check(3, 0, [](tenon::index, tenon::index column) { return column < 2; });
+  check(0, 5, [](tenon::index row, tenon::index) { return row < 2; });
+  check(5, 16, [](tenon::index row, tenon::index) { return row > 0; });
 }
 
 TEST_CASE("threads do not change windows of single channels", "[host_depthwise]") {

@@ -76,9 +76,11 @@ struct brought_product {
 using statements = algorithm_list<unrolled_product>;
 
 /// The algorithms of the host, in the order in which they are asked for each batch of a product.
-using algorithms =
-    algorithm_list<one_by_one, brought_product, small_product, few_rows, few_columns, few_byte_rows, depthwise_windows,
-                   byte_windows, phases, windows, depthwise_weight_gradients, weight_gradients, packed_tiles>;
+using algorithms = algorithm_list<one_by_one, brought_product, small_product, few_rows, few_columns, few_byte_rows,
+                                  byte_windows, phases, windows, weight_gradients, packed_tiles>;
+
+/// Those that take all batches of a product, of which they see the first one. They are asked before.
+using batched_algorithms = algorithm_list<depthwise_windows, depthwise_weight_gradients>;
 
 }  // namespace on_host
 
@@ -148,8 +150,10 @@ void run_contraction_host(const Target& target, const E& node) {
     const auto left = detail::made_without_casts([&] { return left_matrix(product); });
     const auto right = detail::made_without_casts([&] { return right_matrix(product); });
     const matrix_extents counts{extents.rows, extents.columns, extents.depth};
+    const auto first = host_problem_of<product_type>(counts, left, right, epilogue);
+    if (run_first(first, on_host::batched_algorithms{}) != nullptr) return;
     if constexpr (product_type::result_axes::batches.size() == 0) {
-      run_first(host_problem_of<product_type>(counts, left, right, epilogue), on_host::algorithms{});
+      run_first(first, on_host::algorithms{});
     } else {
       detail::run_batches(extents, [&](const auto& position) {
         run_first(host_problem_of<product_type>(counts, left.at_batch(position), right.at_batch(position),
@@ -172,10 +176,12 @@ const char* host_algorithm_name(const strided_target<T, Rank>& target, const E& 
     const auto& product = contraction_of(node);
     const auto extents = extents_of_product(product);
     const matrix_extents counts{extents.rows, extents.columns, extents.depth};
-    return name_of_first(host_problem_of<product_type>(counts, detail::without_casts(left_matrix(product)),
-                                                       detail::without_casts(right_matrix(product)),
-                                                       make_epilogue<product_type>(target, node)),
-                         on_host::algorithms{});
+    const auto left = detail::without_casts(left_matrix(product));
+    const auto right = detail::without_casts(right_matrix(product));
+    const auto epilogue = make_epilogue<product_type>(target, node);
+    const auto first = host_problem_of<product_type>(counts, left, right, epilogue);
+    const char* const of_all = name_of_first(first, on_host::batched_algorithms{});
+    return of_all != nullptr ? of_all : name_of_first(first, on_host::algorithms{});
   }
 }
 

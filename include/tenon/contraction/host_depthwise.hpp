@@ -4,10 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <new>
 #include <tenon/contraction/host_blocks.hpp>
 #include <tenon/contraction/host_problem.hpp>
 #include <tenon/device/simd_reduce.hpp>
 #include <tenon/device/threads.hpp>
+#include <type_traits>
 
 namespace tenon {
 
@@ -21,112 +23,117 @@ inline constexpr bool sees_memory<T, patch_matrix<strided_source<T, 5>, 2, Group
 template <class T, class Matrix>
 inline constexpr bool sees_memory<T, transposed_matrix<Matrix>, true> = sees_memory<T, Matrix>;
 
-/// An image of one channel, and the zeros before its rows and columns.
+/// What the three columns of taps see of lines of an image, for a pack of windows.
 template <class T>
-struct image_plane {
-  const T* data;
-  index row_step, rows, columns, row_padding, column_padding;
-};
-
-/// What the three columns of taps see of an image's lines, for a pack of windows from `column` on, of `columns` in all.
-template <class T>
-class tap_columns {
- public:
+struct tap_columns {
   static constexpr int lanes = simd::width_for(sizeof(T));
   using pack = simd::pack<T, lanes>;
-  /// A line as each column of taps sees it.
-  struct line {
-    pack left{}, middle{}, right{};
-  };
-
-  TENON_INLINE tap_columns(const image_plane<T>& image, index column, index columns)
-      : data_(image.data),
-        row_step_(image.row_step),
-        rows_(image.rows),
-        ahead_(column + elements_ahead<T>),
-        left_(taps(image, 0, column, columns)),
-        middle_(taps(image, 1, column, columns)),
-        right_(taps(image, 2, column, columns)),
-        windows_(column, columns) {}
-  /// Line `place`; zeros where there is none, and in lanes without a window.
-  TENON_INLINE line see(index place) const {
-    if (place < 0 || place >= rows_) return {};
-    const T* const row = data_ + place * row_step_;
-    __builtin_prefetch(row + ahead_);
-    return {left_.load(row), middle_.load(row), right_.load(row)};
-  }
-  /// The gradients of these windows, of all of a row; zeros in lanes without a window.
-  TENON_INLINE pack gradients(const T* row) const { return windows_.load(row); }
-
- private:
   using inside = simd::inside_lanes<T, lanes>;
-  TENON_INLINE static inside taps(const image_plane<T>& image, index number, index column, index columns) {
-    const index before = number - image.column_padding;
-    return {column + before, least(image.columns, columns + before)};
-  }
 
-  const T* data_;
-  index row_step_, rows_, ahead_;
-  inside left_, middle_, right_, windows_;
+  /// For windows from `column` on, of `columns` in all, of images as wide as `image_columns` behind `padding` zeros.
+  tap_columns(index column, index columns, index image_columns, index padding)
+      : left(column - padding, least(image_columns, columns - padding)),
+        middle(column - padding + 1, least(image_columns, columns - padding + 1)),
+        right(column - padding + 2, least(image_columns, columns - padding + 2)),
+        windows(column, columns) {}
+  /// Loops keep masks of bits in registers, and read wider ones where they are.
+  using kept = std::conditional_t<simd::has_partial_packs, const tap_columns, const tap_columns&>;
+
+  inside left, middle, right, windows;  // zeros where the image has no column, and in lanes without a window
 };
 
-/// Sums of 3 x 3 windows for `rows` rows of `columns` windows from `first_row` on, side by side from `to` on. A pack
-/// behind them may be written.
+/// Windows of 3 x 3 neighbours in images of one channel. All images of a product share them.
 template <class T>
-void sum_windows(const image_plane<T>& image, const T* weight, index first_row, index rows, index columns, T* to) {
-  using line_taps = tap_columns<T>;
-  using pack = typename line_taps::pack;
-  using line = typename line_taps::line;
-  constexpr int lanes = line_taps::lanes;
-  const index last = (columns - 1) / lanes * lanes;  // first, as its packs end in what others write later
-  for (index column = last; column >= 0; column -= lanes) {
-    const line_taps at(image, column, columns);
-    const auto taps_of = [&](int row) {
-      return line{weight[row * 3] - pack{}, weight[row * 3 + 1] - pack{}, weight[row * 3 + 2] - pack{}};
-    };
-    const line upper = taps_of(0), middle = taps_of(1), lower = taps_of(2);
-    pack first{}, second{}, third{};  // sums of the row of windows that a line begins, and of the two before
-    const auto meet = [&](index place) {
-      const line seen = at.see(place);
-      third = second + lower.left * seen.left + lower.middle * seen.middle + lower.right * seen.right;
-      second = first + middle.left * seen.left + middle.middle * seen.middle + middle.right * seen.right;
-      first = upper.left * seen.left + upper.middle * seen.middle + upper.right * seen.right;
-    };
-    index place = first_row - image.row_padding;
-    meet(place), meet(place + 1);
-    T* row = to + column;
-    place += 2;
-    for (const index end = place + rows; place < end; ++place, row += columns) {
-      meet(place);
-      simd::store<lanes>(row, third);
+class neighbour_windows {
+ public:
+  static constexpr int lanes = tap_columns<T>::lanes;
+  using pack = typename tap_columns<T>::pack;
+
+  template <class Patches>
+  neighbour_windows(const Patches& patches, const scratch& memory)
+      : row_step_(patches.program.stride[3]),
+        lines_(patches.geometry.image[0]),
+        padding_(patches.geometry.padding[0]),
+        columns_(patches.geometry.output[1]),
+        packs_((columns_ + lanes - 1) / lanes),
+        ahead_(round_up(elements_ahead<T>, columns_)) {
+    const index image_columns = patches.geometry.image[1], padding = patches.geometry.padding[1];
+    auto* const taps = memory.take<tap_columns<T>>(packs_);
+    for (index i = 0; i < packs_; ++i) new (taps + i) tap_columns<T>(i * lanes, columns_, image_columns, padding);
+    auto* const zeros = memory.take<T>(image_columns);
+    for (index i = 0; i < image_columns; ++i) zeros[i] = T(0);
+    taps_ = taps, zeros_ = zeros;
+  }
+  /// Sums of `rows` rows of windows from `first_row` on, side by side from `to` on. A pack behind them may be written.
+  [[gnu::noinline]] void sum(const T* image, const T* weight, index first_row, index rows, T* to) const {
+    const auto lines = lines_of(image, first_row);
+    const index columns = columns_;
+    pack weights[9];
+    TENON_UNROLL(9)
+    for (int i = 0; i < 9; ++i) weights[i] = weight[i] - pack{};
+    for (index i = packs_ - 1; i >= 0; --i) {  // the last ones first, as their packs end in what others write later
+      typename tap_columns<T>::kept taps = taps_[i];
+      const index ahead = i * lanes + ahead_;
+      pack first{}, second{};  // sums of the row of windows that a line begins, and of the one before
+      const auto meet = [&](index number) {
+        const T* const line = lines(number);
+        __builtin_prefetch(line + ahead);
+        const pack left = taps.left.load(line), middle = taps.middle.load(line), right = taps.right.load(line);
+        const pack third = second + (weights[6] * left + weights[7] * middle + weights[8] * right);
+        second = first + (weights[3] * left + weights[4] * middle + weights[5] * right);
+        first = weights[0] * left + weights[1] * middle + weights[2] * right;
+        return third;
+      };
+      meet(0), meet(1);
+      T* row = to + i * lanes;
+      for (index number = 0; number < rows; ++number, row += columns) simd::store<lanes>(row, meet(number + 2));
     }
   }
-}
-
-/// Adds to each tap's `sums` what it sees in the windows of an image times their gradients, which lie side by side.
-template <class T>
-void add_window_gradients(const image_plane<T>& image, const T* gradients, index rows, index columns,
-                          typename tap_columns<T>::pack (&sums)[9]) {
-  using line_taps = tap_columns<T>;
-  using pack = typename line_taps::pack;
-  for (index column = 0; column < columns; column += line_taps::lanes) {
-    const line_taps at(image, column, columns);
-    pack first{}, second{}, third{};  // gradients of the row of windows that a line begins, and of the two before
+  /// Adds to each tap's `sums` what it sees in `rows` rows of windows times their gradients, which lie side by side.
+  [[gnu::noinline]] void add_gradients(const T* image, const T* gradients, index rows, pack (&sums)[9]) const {
+    const auto lines = lines_of(image, 0);
+    const index columns = columns_;
     pack kept[9];
     TENON_UNROLL(9)
     for (int i = 0; i < 9; ++i) kept[i] = sums[i];
-    for (index line = 0; line < rows + 2; ++line) {
-      third = second, second = first, first = pack{};
-      if (line < rows) first = at.gradients(gradients + line * columns);
-      const auto seen = at.see(line - image.row_padding);
-      kept[0] += first * seen.left, kept[1] += first * seen.middle, kept[2] += first * seen.right;
-      kept[3] += second * seen.left, kept[4] += second * seen.middle, kept[5] += second * seen.right;
-      kept[6] += third * seen.left, kept[7] += third * seen.middle, kept[8] += third * seen.right;
+    for (index i = 0; i < packs_; ++i) {
+      typename tap_columns<T>::kept taps = taps_[i];
+      const index ahead = i * lanes + ahead_;
+      pack first{}, second{}, third{};  // gradients of the row of windows that a line begins, and of the two before
+      const T* row = gradients;
+      for (index number = 0; number < rows + 2; ++number, row += columns) {
+        const T* const line = lines(number);
+        __builtin_prefetch(line + ahead), __builtin_prefetch(row + ahead);
+        const pack left = taps.left.load(line), middle = taps.middle.load(line), right = taps.right.load(line);
+        third = second, second = first;
+        if (number < rows) {
+          first = taps.windows.load(row);
+          kept[0] += first * left, kept[1] += first * middle, kept[2] += first * right;
+        }
+        if (number >= 1 && number <= rows) {
+          kept[3] += second * left, kept[4] += second * middle, kept[5] += second * right;
+        }
+        if (number >= 2) kept[6] += third * left, kept[7] += third * middle, kept[8] += third * right;
+      }
     }
     TENON_UNROLL(9)
     for (int i = 0; i < 9; ++i) sums[i] = kept[i];
   }
-}
+
+ private:
+  /// Lines of an image as the windows from a row on see them; zeros where it has none.
+  TENON_INLINE auto lines_of(const T* image, index first_row) const {
+    return [image, first = first_row - padding_, step = row_step_, count = lines_, zeros = zeros_](index number) {
+      const index place = first + number;
+      return place < 0 || place >= count ? zeros : image + place * step;
+    };
+  }
+
+  index row_step_, lines_, padding_, columns_, packs_;
+  index ahead_;  // how far to look ahead: whole rows, as windows are done column by column
+  const tap_columns<T>* taps_;
+  const T* zeros_;
+};
 
 /// Whether windows are 3 x 3 neighbours, side by side, of images whose columns are.
 template <class Patches>
@@ -137,21 +144,31 @@ bool are_neighbours(const Patches& patches) {
          geometry.image_step == ones && patches.program.stride[4] == 1;
 }
 
-/// A channel of an image in memory.
-template <class T, class Patches>
-image_plane<T> plane_of(const Patches& patches, index number, index channel) {
-  const auto& geometry = patches.geometry;
-  return {patches.program.at({{patches.group, number, channel, 0, 0}}).data,
-          patches.program.stride[3],
-          geometry.image[0],
-          geometry.image[1],
-          geometry.padding[0],
-          geometry.padding[1]};
+/// A channel of an image of a group in memory.
+template <class Patches>
+auto plane_of(const Patches& patches, index group, index number, index channel) {
+  return patches.program.at({{group, number, channel, 0, 0}}).data;
+}
+
+/// How many groups of channels a product with patches has, which are its batches.
+template <class Left>
+index groups_of(const Left& left) {
+  constexpr auto batches = Left::axes_type::batches;
+  static_assert(batches.size() == 1);
+  return left.extents[batches[0]];
+}
+/// An operand of such a product, or its epilogue, as group `group` sees it.
+template <class Left, class Operand>
+TENON_INLINE Operand seen_by_group(const Operand& operand, index group) {
+  constexpr int axis = Left::axes_type::result_batches[0];
+  array<index, axis + 1> position{};
+  position[axis] = group;
+  return operand.at_batch(position);
 }
 
 }  // namespace detail
 
-/// A product with the patches of single channels in memory.
+/// A product with the patches of single channels in memory, of all groups.
 template <class Products, class Left, class Patches, class Epilogue>
 struct depthwise_product {
   using T = typename Products::unit;
@@ -162,15 +179,22 @@ struct depthwise_product {
   void run(index rows, index columns, index) const {
     const auto& geometry = patches.geometry;
     const detail::scratch memory;
-    T* const weights = memory.take<T>(rows * 9);  // finding a weight is slower than a window
-    for (index i = 0; i < rows * 9; ++i) weights[i] = static_cast<T>(left.value(i / 9, i % 9));
-    const index items = rows * (columns / geometry.windows()), grain = 1 + 65536 / geometry.windows();
+    const index groups = detail::groups_of(left), planes = groups * rows;
+    T* const weights = memory.take<T>(planes * 9);  // finding a weight is slower than a window
+    for (index group = 0; group < groups; ++group) {
+      const Left seen = detail::seen_by_group<Left>(left, group);
+      T* const to = weights + group * rows * 9;
+      for (index i = 0; i < rows * 9; ++i) to[i] = static_cast<T>(seen.value(i / 9, i % 9));
+    }
+    const index items = planes * (columns / geometry.windows()), grain = 1 + 65536 / geometry.windows();
     const index parts = part_count(items, grain), width = geometry.output[1];
     const index size = detail::conflict_free_pitch<T>(rows_at_once(width) * width + detail::tap_columns<T>::lanes);
     T* const results = memory.take<T>(parts * size);
+    const detail::neighbour_windows<T> windows(patches, memory);
     parallel_parts(items, grain, parts, [&](index first, index last, index part) {
       for (index item = first; item < last; ++item) {
-        run_plane(weights + item % rows * 9, item % rows, item / rows, results + part * size);
+        const index plane = item % planes;
+        run_plane(windows, weights + plane * 9, plane / rows, plane % rows, item / planes, results + part * size);
       }
     });
   }
@@ -181,19 +205,21 @@ struct depthwise_product {
   static index rows_at_once(index width) {
     return detail::round_up(width > most_columns ? 1 : most_columns / width, unit);
   }
-  void run_plane(const T* weights, index row, index number, T* results) const {
+  void run_plane(const detail::neighbour_windows<T>& windows, const T* weights, index group, index row, index number,
+                 T* results) const {
     const auto& geometry = patches.geometry;
-    const auto image = detail::plane_of<T>(patches, number, 0);
+    const T* const image = detail::plane_of(patches, group, number, 0);
+    const Epilogue stores = detail::seen_by_group<Left>(epilogue, group);
     const index width = geometry.output[1], rows = geometry.output[0] / unit * unit, together = rows_at_once(width);
     for (index first = 0; first < rows; first += together) {
       const index count = detail::least(together, rows - first);
-      detail::sum_windows(image, weights, first, count, width, results);
-      epilogue.store_tile(row, (number * geometry.output[0] + first) * width, {{1, count * width}}, results, 0);
+      windows.sum(image, weights, first, count, results);
+      stores.store_tile(row, (number * geometry.output[0] + first) * width, {{1, count * width}}, results, 0);
     }
   }
 };
 
-/// The product of the gradients of a few results and the transposed patches of images in memory.
+/// The product of the gradients of a few results and the transposed patches of images in memory, of all groups.
 template <class Products, class Left, class Patches, class Epilogue>
 struct depthwise_weight_gradient {
   using T = typename Products::unit;
@@ -203,25 +229,55 @@ struct depthwise_weight_gradient {
 
   void run(index rows, index columns, index depth) const {
     const index channels = columns / 9, images = depth / patches.geometry.windows();
-    parallel_for(rows * channels, 1 + (index{1} << 16) / depth, [&](index first, index last) {
-      for (index item = first; item < last; ++item) run_channel(item / channels, item % channels, images);
+    const detail::scratch memory;
+    const detail::neighbour_windows<T> windows(patches, memory);
+    parallel_for(detail::groups_of(left) * rows * channels, 1 + (index{1} << 16) / depth, [&](index first, index last) {
+      for (; first < last; first += most_items) {
+        run_items(windows, first, detail::least(last, first + most_items), {{rows, channels}}, images);
+      }
     });
   }
 
  private:
-  void run_channel(index row, index channel, index images) const {
+  using pack = typename detail::tap_columns<T>::pack;
+  static constexpr index most_items = 16;  // whose planes of an image are read one after another
+
+  struct place {
+    index group, row, channel;
+  };
+  static place place_of(index item, const array<index, 2>& counts) {
+    const index line = item / counts[1];
+    return {line / counts[0], line % counts[0], item % counts[1]};
+  }
+  void run_items(const detail::neighbour_windows<T>& windows, index first, index last, const array<index, 2>& counts,
+                 index images) const {
     const auto& geometry = patches.geometry;
-    typename detail::tap_columns<T>::pack sums[9] = {};
+    const auto gradients_at = [&](const Left& seen, index row, index number) {
+      return seen.program.at(seen.position(row, number * geometry.windows())).data;
+    };
+    const index image_step = patches.program.stride[1],
+                gradient_step = images == 1 ? 0 : gradients_at(left, 0, 1) - gradients_at(left, 0, 0);
+    array<const T*, 2> begins[most_items];
+    for (index item = first; item < last; ++item) {
+      const place at = place_of(item, counts);
+      begins[item - first] = {{detail::plane_of(patches, at.group, 0, at.channel),
+                               gradients_at(detail::seen_by_group<Left>(left, at.group), at.row, 0)}};
+    }
+    pack sums[most_items][9] = {};
     for (index number = 0; number < images; ++number) {
-      const T* const gradients = left.program.at(left.position(row, number * geometry.windows())).data;
-      detail::add_window_gradients(detail::plane_of<T>(patches, number, channel), gradients, geometry.output[0],
-                                   geometry.output[1], sums);
+      for (index i = 0; i < last - first; ++i) {
+        windows.add_gradients(begins[i][0] + number * image_step, begins[i][1] + number * gradient_step,
+                              geometry.output[0], sums[i]);
+      }
     }
-    T results[9];
-    for (int tap = 0; tap < 9; ++tap) {
-      results[tap] = simd::reduce(sums[tap], [](auto x, auto y) { return x + y; });
+    for (index item = first; item < last; ++item) {
+      const place at = place_of(item, counts);
+      T results[9];
+      for (int tap = 0; tap < 9; ++tap) {
+        results[tap] = simd::reduce(sums[item - first][tap], [](auto x, auto y) { return x + y; });
+      }
+      detail::seen_by_group<Left>(epilogue, at.group).store_tile(at.row, at.channel * 9, {{1, 9}}, results, 9);
     }
-    epilogue.store_tile(row, channel * 9, {{1, 9}}, results, 9);
   }
 };
 
@@ -231,7 +287,8 @@ namespace on_host {
 struct depthwise_windows {
   static constexpr const char* name = "depthwise windows";
   template <class Problem>
-  static constexpr bool can_take = detail::sees_memory<typename Problem::unit, typename Problem::right_type>;
+  static constexpr bool can_take =
+      Problem::products::group == 1 && detail::sees_memory<typename Problem::unit, typename Problem::right_type>;
   static bool takes(const auto& problem) { return problem.extents.depth == 9 && detail::are_neighbours(problem.right); }
   static void run(const auto& problem) { problem.template run_engine<depthwise_product>(problem.right); }
 };
@@ -242,6 +299,7 @@ struct depthwise_weight_gradients {
   static constexpr const char* name = "depthwise weight gradients";
   template <class Problem>
   static constexpr bool can_take =
+      Problem::products::group == 1 &&
       detail::sees_memory<typename Problem::unit, typename Problem::right_type, true> &&
       std::is_same_v<memory_element_of<typename Problem::left_type>, typename Problem::unit>;
   static bool takes(const auto& problem) {

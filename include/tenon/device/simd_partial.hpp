@@ -33,13 +33,37 @@ template <class U, class V>
 inline constexpr bool moves_lanes =
     has_partial_packs && std::is_same_v<lane_of<V>, U> && std::is_arithmetic_v<U> && sizeof(V) >= 16;
 
-#if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
+/// Whether one instruction loads those lanes of a V of which a pack of truths says so.
+template <class V>
+inline constexpr bool loads_true_lanes =
+#if defined(__AVX2__) && !defined(__CUDACC__)
+    !has_partial_packs && sizeof(V) == 32 && sizeof(lane_of<V>) >= 4;
+#else
+    false;
+#endif
+
+#if defined(__AVX2__) && !defined(__CUDACC__)
 /// The bytes of a V anywhere in memory, of elements of any type: tells the compiler what an instruction may read.
 template <class V>
 struct [[gnu::packed, gnu::may_alias]] bytes_of_pack {
   std::byte bytes[sizeof(V)];
 };
 
+/// The truths stay in memory: of 16 registers, loops have none left for them.
+template <class V>
+TENON_INLINE V load_true_lanes(const void* from, const decltype(V{} == V{})& truths) {
+  const auto& there = *static_cast<const bytes_of_pack<V>*>(from);
+  V result;
+  if constexpr (sizeof(lane_of<V>) == 8) {
+    asm("vmovapd %2, %0; vmaskmovpd %1, %0, %0" : "=&x"(result) : "m"(there), "m"(truths));
+  } else {
+    asm("vmovaps %2, %0; vmaskmovps %1, %0, %0" : "=&x"(result) : "m"(there), "m"(truths));
+  }
+  return result;
+}
+#endif
+
+#if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
 template <class V>
 TENON_INLINE V load_lanes(const void* from, unsigned mask) {
   const auto& there = *static_cast<const bytes_of_pack<V>*>(from);
@@ -134,25 +158,29 @@ template <class T, int Width>
 class inside_lanes {
  public:
   TENON_INLINE inside_lanes(index first, index extent) : first_(first), extent_(extent) {
-    if constexpr (detail::moves_lanes<T, pack<T, Width>>) {
+    if constexpr (detail::moves_lanes<T, V>) {
       const unsigned before = first < 0 ? detail::first_lanes<Width>(-first) : 0;
       mask_ = extent <= first ? 0 : detail::first_lanes<Width>(extent - first) & ~before;
+    } else if constexpr (detail::loads_true_lanes<V>) {
+      for (int lane = 0; lane < Width; ++lane) mask_[lane] = first + lane >= 0 && first + lane < extent ? -1 : 0;
     }
   }
   /// The elements of a row; 0 in lanes outside.
   TENON_INLINE pack<T, Width> load(const T* row) const {
 #if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
-    if constexpr (detail::moves_lanes<T, pack<T, Width>>) {
-      return detail::load_lanes<pack<T, Width>>(row + first_, mask_);
-    }
+    if constexpr (detail::moves_lanes<T, V>) return detail::load_lanes<V>(row + first_, mask_);
+#elif defined(__AVX2__) && !defined(__CUDACC__)
+    if constexpr (detail::loads_true_lanes<V>) return detail::load_true_lanes<V>(row + first_, mask_);
 #endif
     if (first_ >= 0 && first_ + Width <= extent_) return simd::load<T, Width>(row + first_);
     return detail::load_inside_one_by_one<T, Width>(row, first_, extent_);
   }
 
  private:
+  using V = pack<T, Width>;
+  using mask = std::conditional_t<detail::loads_true_lanes<V>, decltype(V{} == V{}), unsigned>;
   index first_, extent_;
-  unsigned mask_ = 0;
+  mask mask_{};
 };
 
 /// Writes the first `count` lanes, all of a greater count, to adjacent elements, converted to U.
