@@ -84,31 +84,38 @@ struct window_phases {
 namespace detail {
 
 #if !defined(__CUDACC__)
-/// Lanes of two packs in turn.
+/// The first `count` lanes of two packs in turn.
 template <class T, class Pack, int... Lane>
-TENON_INLINE void store_in_turn(Pack even, Pack odd, T* to, std::integer_sequence<int, Lane...>) {
+TENON_INLINE void store_in_turn(Pack even, Pack odd, index count, T* to, std::integer_sequence<int, Lane...>) {
   constexpr int lanes = static_cast<int>(sizeof...(Lane));
-  simd::store<lanes>(to, __builtin_shufflevector(even, odd, (Lane / 2 + Lane % 2 * lanes)...));
-  simd::store<lanes>(to + lanes, __builtin_shufflevector(even, odd, (Lane / 2 + lanes / 2 + Lane % 2 * lanes)...));
+  const Pack low = __builtin_shufflevector(even, odd, (Lane / 2 + Lane % 2 * lanes)...);
+  const Pack high = __builtin_shufflevector(even, odd, (Lane / 2 + lanes / 2 + Lane % 2 * lanes)...);
+  if (count >= 2 * lanes) {
+    simd::store<lanes>(to, low), simd::store<lanes>(to + lanes, high);
+  } else {
+    simd::store_part<lanes>(to, low, count);
+    if (count > lanes) simd::store_part<lanes>(to + lanes, high, count - lanes);
+  }
 }
 #endif
 
-/// Interleaves the results of `step` phases into one row; the sums of two phases lie `apart`.
+/// Interleaves the results of `step` phases into one row; the sums of two phases lie `apart`. A pack behind the last
+/// one may be read.
 template <class T>
 void join_phases(const T* sums, index apart, index step, const array<T*, 2>& ends) {
-  T* to = ends[0];
 #if !defined(__CUDACC__)
   if (step == 2) {
     constexpr int lanes = simd::native_width<T>;
-    for (; ends[1] - to >= 2 * lanes; to += 2 * lanes, sums += lanes) {
+    for (T* to = ends[0]; to < ends[1]; to += 2 * lanes, sums += lanes) {
       const auto even = simd::load<T, lanes>(sums), odd = simd::load<T, lanes>(sums + apart);
-      store_in_turn(even, odd, to, std::make_integer_sequence<int, lanes>{});
+      store_in_turn(even, odd, ends[1] - to, to, std::make_integer_sequence<int, lanes>{});
     }
+    return;
   }
 #endif
   for (index phase = 0; phase < step; ++phase) {
     const T* from = sums + phase * apart;
-    for (T* place = to + phase; place < ends[1]; place += step) *place = *from++;
+    for (T* place = ends[0] + phase; place < ends[1]; place += step) *place = *from++;
   }
 }
 
@@ -129,25 +136,28 @@ struct phase_product {
   void run(index rows, index columns, index depth) const {
     if (rows == 0 || columns == 0) return;
     const phases_type phases(patches.geometry);
-    const lines_type lines(phases.dense);
-    const index windows = phases.spread.windows(), channels = depth / phases.spread.taps();
-    index planes = columns / windows;
+    const index channels = depth / phases.spread.taps();
+    index planes = columns / phases.spread.windows();
     for (int axis = 0; axis < rank - 2; ++axis) planes *= phases.dense.output[axis];
-    const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, lines.rows()}});
+    const lines_type lines(phases.dense);
+    const bool crosses = rank <= 2 && lines.crosses_planes();
+    const index run_rows = crosses ? planes * lines.rows() : lines.rows(), runs = crosses ? 1 : planes;
+    const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{runs, run_rows}});
     const detail::scratch scratch;
     const product shared{rows,   channels, strip_rows,
                          phases, lines,    list_taps(scratch, phases, lines, {{rows, channels}}, strip_rows)};
-    const index strips = (lines.rows() + strip_rows - 1) / strip_rows;
+    const index strips = (run_rows + strip_rows - 1) / strip_rows;
     const index work = rows * depth * strip_rows * lines.columns();
-    const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(planes * strips, grain);
+    const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(runs * strips, grain);
     const array<index, 3> sizes = memory_sizes(shared);
     const strip_memory memory{scratch.take<unit>(parts * sizes[0]), scratch.take<sum>(parts * sizes[1]),
                               scratch.take<sum>(parts * sizes[2])};
-    parallel_parts(planes * strips, grain, parts, [&](index first, index last, index part) {
+    parallel_parts(runs * strips, grain, parts, [&](index first, index last, index part) {
       const strip_memory own{memory.image + part * sizes[0], memory.results + part * sizes[1],
                              memory.sums + part * sizes[2]};
       for (index item = first; item < last; ++item) {
-        run_strip(shared, {item / strips, item % strips * strip_rows}, own);
+        const index row = item % strips * strip_rows;
+        run_strip(shared, {item / strips * run_rows + row, detail::least(strip_rows, run_rows - row)}, own);
       }
     });
   }
@@ -173,6 +183,7 @@ struct phase_product {
     index row_phases() const { return rank == 1 ? 1 : phases.counts[row_axis]; }
     index column_step() const { return phases.spread.image_step[rank - 1]; }
     index column_phases() const { return phases.counts[rank - 1]; }
+    index width() const { return phases.spread.output[rank - 1]; }
   };
   static constexpr int row_axis = rank == 1 ? 0 : rank - 2;
 
@@ -188,34 +199,55 @@ struct phase_product {
     lines.find_taps(channels, strip_rows, seen);
     weight* const weights = memory.take<weight>(count);
     index* offsets = memory.take<index>(depth + count * detail::listed_ahead);
-    index* columns = memory.take<index>(depth);
+    index *const columns = memory.take<index>(depth), *next = columns;
+    array<index, 2>* const pairs = memory.take<array<index, 2>>(taps);
     const index line = 64 / static_cast<index>(sizeof(unit));  // conflict_free_pitch adds less than two
-    unit* packed = memory.take<unit>(padded_rows(rows) * (depth + 2 * line * count));
-    const auto whole = detail::prepare_weight<Products>(memory, left, rows, depth);
+    unit* const first_packed = memory.take<unit>(padded_rows(rows) * (depth + 2 * line * count));
+    unit* packed = first_packed;
     for (index phase = 0; phase < count; ++phase) {
-      index own_depth = 0;
+      index own_taps = 0;
+      phases.for_each_tap(phase, [&](index tap, index place) { pairs[own_taps++] = {{tap, place}}; });
       for (index channel = 0; channel < channels; ++channel) {
-        phases.for_each_tap(phase, [&](index tap, index place) {
-          columns[own_depth] = channel * taps + tap, offsets[own_depth++] = seen[channel * places + place];
-        });
+        for (index i = 0; i < own_taps; ++i) {
+          *next++ = channel * taps + pairs[i][0];
+          offsets[channel * own_taps + i] = seen[channel * places + pairs[i][1]];
+        }
       }
+      const index own_depth = channels * own_taps, pitch = detail::conflict_free_pitch<unit>(own_depth);
       weight::pad(offsets, own_depth);
-      const index pitch = detail::conflict_free_pitch<unit>(own_depth);
       weights[phase] = {{packed, pitch, 1}, own_depth, offsets};
-      pack_columns(whole, {{rows, own_depth}}, columns, packed, pitch);
-      offsets += own_depth + detail::listed_ahead, columns += own_depth, packed += padded_rows(rows) * pitch;
+      offsets += own_depth + detail::listed_ahead, packed += padded_rows(rows) * pitch;
     }
+    pack_weights(memory, {{rows, depth}}, {weights, weights + count}, {columns, next}, first_packed);
     return weights;
   }
-  static void pack_columns(const matrix_memory<unit>& whole, const array<index, 2>& extents, const index* columns,
-                           unit* to, index pitch) {
-    for (index row = 0; row < padded_rows(extents[0]); ++row, to += pitch) {
-      if (row >= extents[0]) {
-        std::fill_n(to, extents[1], unit(0));
-        continue;
-      }
-      const unit* const from = whole.at(row, 0);
-      for (index k = 0; k < extents[1]; ++k) to[k] = from[columns[k]];
+  /// Packs the columns of each phase in all rows; `columns` are the ends of a list of them. A weight in memory is read
+  /// where it lies.
+  void pack_weights(const detail::scratch& memory, const array<index, 2>& extents, const array<const weight*, 2>& ends,
+                    const array<index*, 2>& columns, unit* packed) const {
+    const index rows = extents[0], depth = extents[1], padded = padded_rows(rows);
+    if (depth == 0) return;
+    const auto pack_from = [&](const auto& row_at) {
+      parallel_for(padded, 1 + 32768 / depth, [&](index first, index last) {
+        for (index row = first; row < last; ++row) {
+          const unit* const from = row < rows ? row_at(row) : nullptr;
+          const index* column = columns[0];
+          unit* to = packed;
+          for (const weight* each = ends[0]; each < ends[1]; ++each) {
+            const index pitch = each->left.row_step;
+            for (index k = 0; k < each->depth; ++k) to[row * pitch + k] = from == nullptr ? unit(0) : from[column[k]];
+            column += each->depth, to += padded * pitch;
+          }
+        }
+      });
+    };
+    if constexpr (std::is_same_v<memory_element_of<Left>, unit>) {
+      const auto place = [&](index row, index column) { return left.program.at(left.position(row, column)).data; };
+      for (index* each = columns[0]; each < columns[1]; ++each) *each = place(0, *each) - place(0, 0);
+      pack_from([&](index row) { return place(row, 0); });
+    } else {
+      const auto whole = detail::prepare_weight<Products>(memory, left, rows, depth);
+      pack_from([&](index row) { return whole.at(row, 0); });
     }
   }
 
@@ -226,61 +258,67 @@ struct phase_product {
   };
   static array<index, 3> memory_sizes(const product& shared) {
     const column_panels<Products> panels(shared.lines.numbers(shared.strip_rows));
-    const index rows = detail::least(shared.strip_rows * shared.row_step(), shared.plane_rows());
-    const index width = shared.phases.spread.output[rank - 1];
+    const index rows = shared.strip_rows * shared.row_step();
     return {{detail::conflict_free_pitch<unit>(shared.lines.size(shared.channels, shared.strip_rows) + tile::width),
-             detail::conflict_free_pitch<sum>(tile::height * rows * width),
-             detail::conflict_free_pitch<sum>(shared.column_phases() * tile::height * panels.padded())}};
+             detail::conflict_free_pitch<sum>(tile::height * rows * shared.width()),
+             detail::conflict_free_pitch<sum>(shared.column_phases() * tile::height * panels.padded() + tile::width)}};
   }
 
-  /// The results of a strip of dense windows of the plane `at[0]`, from row `at[1]` on.
-  void run_strip(const product& shared, const array<index, 2>& at, const strip_memory& memory) const {
+  /// The results of `rows[1]` rows of dense windows from row `rows[0]` on, numbered through all planes.
+  void run_strip(const product& shared, const array<index, 2>& rows, const strip_memory& memory) const {
     const lines_type& lines = shared.lines;
-    const index plane = at[0], first_row = at[1];
-    unit* const image = memory.image;
     const phases_type& phases = shared.phases;
-    const index count = detail::least(shared.strip_rows, lines.rows() - first_row);
-    lines.copy(patches, {plane * lines.rows() + first_row, count, shared.strip_rows}, {{0, shared.channels}}, image);
-    const index result_row = first_row * shared.row_step(), width = phases.spread.output[rank - 1];
-    const index result_rows = detail::least(count * shared.row_step(), shared.plane_rows() - result_row);
-    sum* const results = memory.results;
-    const index inner = shared.row_phases() * shared.column_phases();
+    const index first = rows[0], count = rows[1], last = first + count - 1, height = shared.plane_rows();
+    lines.copy(patches, {first, count, shared.strip_rows}, {{0, shared.channels}}, memory.image);
+    const index plane = first / lines.rows(), row = first % lines.rows() * shared.row_step();
+    const index last_row = detail::least((last % lines.rows() + 1) * shared.row_step(), height);
+    const index result_rows = (last / lines.rows() - plane) * height + last_row - row;
+    const index inner = shared.row_phases() * shared.column_phases(), size = result_rows * shared.width();
     for (index outer = 0; outer < phases.count(0, rank - 2); ++outer) {
       const index result_plane = phases.result_plane(plane, outer);
       if (result_plane < 0) continue;
-      index height = 0;
-      for (index row = 0; row < shared.rows; row += height) {
-        height = detail::tile_rows<Products>(padded_rows(shared.rows) - row);
-        multiply_phases(shared, shared.weights + outer * inner, {row, height, image, count, result_rows}, memory);
-        const index stored = detail::least(height, shared.rows - row);
-        epilogue.store_tile(row, (result_plane * shared.plane_rows() + result_row) * width,
-                            {{stored, result_rows * width}}, results, result_rows * width);
+      index tile_rows = 0;
+      for (index from = 0; from < shared.rows; from += tile_rows) {
+        tile_rows = detail::tile_rows<Products>(padded_rows(shared.rows) - from);
+        multiply_phases(shared, shared.weights + outer * inner, {from, tile_rows, first, count, size}, memory);
+        epilogue.store_tile(from, (result_plane * height + row) * shared.width(),
+                            {{detail::least(tile_rows, shared.rows - from), size}}, memory.results, size);
       }
     }
   }
-  /// Rows of a weight, and windows that become `result_rows` rows of results.
+  /// Rows of a weight, and rows of windows that become `size` results.
   struct strip_tile {
-    index row, height;
-    const unit* image;
-    index count, result_rows;
+    index row, height, first_window_row, count, size;
   };
   /// Writes all results of a tile's rows in the order of the result.
   static void multiply_phases(const product& shared, const weight* weights, const strip_tile& part,
                               const strip_memory& memory) {
     const column_panels<Products> panels(shared.lines.numbers(part.count));
-    const index width = shared.phases.spread.output[rank - 1], apart = part.height * panels.padded();
-    sum *const results = memory.results, *const sums = memory.sums;
+    const index apart = part.height * panels.padded();
     for (index from = 0; from < shared.row_phases(); ++from) {
       for (index column = 0; column < shared.column_phases(); ++column, ++weights) {
-        detail::multiply_windows<Products>(*weights, {{part.row, part.height}}, panels, part.image,
-                                           sums + column * apart);
+        detail::multiply_windows<Products>(*weights, {{part.row, part.height}}, panels, memory.image,
+                                           memory.sums + column * apart);
       }
       for (index i = 0; i < part.height; ++i) {
-        const sum* line = sums + i * panels.padded();
-        sum* to = results + i * part.result_rows * width;
-        for (index row = from; row < part.result_rows; row += shared.row_step(), line += shared.lines.pitch()) {
-          detail::join_phases(line, apart, shared.column_step(), {to + row * width, to + (row + 1) * width});
-        }
+        join_rows(shared, part, from, {memory.sums + i * panels.padded(), memory.results + i * part.size}, apart);
+      }
+    }
+  }
+  struct joined_row {
+    const sum* sums;
+    sum* results;
+  };
+  /// Joins the columns of all rows of phase `from`.
+  static void join_rows(const product& shared, const strip_tile& part, index from, joined_row row, index apart) {
+    const index width = shared.width(), step = shared.row_step(), height = shared.plane_rows();
+    index place = part.first_window_row % shared.lines.rows() * step + from;
+    sum* to = row.results + from * width;
+    for (index i = 0; i < part.count; ++i, row.sums += shared.lines.pitch()) {
+      if (place < height) detail::join_phases(row.sums, apart, shared.column_step(), {to, to + width});
+      place += step, to += step * width;
+      if (place - from >= shared.lines.rows() * step) {
+        to += (height - shared.lines.rows() * step) * width, place = from;
       }
     }
   }
