@@ -73,15 +73,10 @@ class window_lines {
   template <class Patches, class T>
   void copy(const Patches& patches, const strip& part, const array<index, 2>& channels, T* to) const {
     const index block = (part.room + reach()) * pitch_;
-    array<index, Rank + 3> position{};
-    position[0] = patches.group;
-    for (index c = channels[0]; c < channels[1]; ++c) {
-      position[2] = c;
-      for (index outer = 0; outer < outer_taps_; ++outer) {
-        for (index row = 0; row < row_.phases(); ++row) {
-          for (index column = 0; column < column_.phases(); ++column, to += block) {
-            copy_block(patches.program, {outer, row, column}, part, position, to);
-          }
+    for (index outer = 0; outer < outer_taps_; ++outer) {
+      for (index row = 0; row < row_.phases(); ++row) {
+        for (index column = 0; column < column_.phases(); ++column, to += block) {
+          copy_blocks(patches, {outer, row, column}, part, channels, to);
         }
       }
     }
@@ -116,9 +111,6 @@ class window_lines {
     }
     return std::max(pitch, needed - shared);
   }
-  struct place_of_plane {
-    index plane, row;
-  };
   /// Finds the image of a plane and the place that a tap of the axes before the last two sees; false where it sees
   /// zeros.
   bool find_plane(index plane, index tap, array<index, Rank + 3>& position) const {
@@ -131,31 +123,57 @@ class window_lines {
     position[1] = plane;
     return inside;
   }
-  bool find_row(index phase, index line, array<index, Rank + 3>& position) const {
-    if constexpr (Rank == 1) return true;
-    else return (position[Rank + 1] = geometry_.place(Rank - 2, line - row_.shift(phase), phase)) >= 0;
-  }
   /// The taps whose lines are one block: a tap along the axes before the last two, and a phase along each of the last
   /// two.
   struct block_taps {
     index outer, row, column;
   };
-  template <class Program, class T>
-  void copy_block(const Program& program, const block_taps& taps, const strip& part, array<index, Rank + 3>& position,
-                  T* to) const {
+  /// Lays out a block of each channel. What the taps see is found once for all channels.
+  template <class Patches, class T>
+  void copy_blocks(const Patches& patches, const block_taps& taps, const strip& part, const array<index, 2>& channels,
+                   T* to) const {
     const auto run = detail::find_seen(geometry_, taps.column, -column_.shift(taps.column), pitch_);
-    const index lines = part.rows + reach();
-    std::fill(to, to + lines * pitch_ + shared_, T(0));
-    if (run.count == 0) return;
-    place_of_plane place{part.first_row / rows(), part.first_row % rows()};
-    bool inside = find_plane(place.plane, taps.outer, position);
-    for (index line = 0; line < lines; ++line, ++place.row, to += pitch_) {
-      if (crosses_planes() && place.row == rows()) {
-        place = {place.plane + 1, 0};
-        inside = find_plane(place.plane, taps.outer, position);
+    const index lines = part.rows + reach(), apart = blocks() * (part.room + reach()) * pitch_;
+    array<index, Rank + 3> position{};
+    position[0] = patches.group;
+    index plane = part.first_row / rows(), row = part.first_row % rows();
+    for (index line = 0, count = 0; line < lines; line += count, ++plane, row = 0) {
+      count = crosses_planes() ? detail::least(rows() - row, lines - line) : lines;
+      const bool is_last = line + count == lines;
+      const bool is_inside = find_plane(plane, taps.outer, position) && run.count > 0;
+      detail::seen_run seen{0, 1, is_inside ? count : 0};
+      if constexpr (Rank > 1) {
+        if (is_inside) seen = detail::find_seen(geometry_, taps.row, row - row_.shift(taps.row), count, Rank - 2);
       }
-      if (find_row(taps.row, place.row, position) && inside) detail::copy_seen<Rank>(program.at(position), run, to);
+      T* block = to + line * pitch_;
+      for (index c = channels[0]; c < channels[1]; ++c, block += apart) {
+        position[2] = c;
+        std::fill(block, block + count * pitch_ + (is_last ? shared_ : 0), T(0));
+        if (seen.count > 0) copy_rows(patches.program, position, {seen, run}, block);
+      }
     }
+  }
+  /// Copies what a tap sees along `seen[0]`, the rows of a plane, and `seen[1]`.
+  template <class Program, class T>
+  void copy_rows(const Program& program, array<index, Rank + 3>& position, const array<detail::seen_run, 2>& seen,
+                 T* to) const {
+    const auto cursor_at = [&](index row) {
+      if constexpr (Rank > 1) position[Rank + 1] = seen[0].first + row * seen[0].step;
+      return program.at(position);
+    };
+    to += seen[0].to * pitch_;
+    const index line = seen[0].to_step * pitch_;
+    if constexpr (std::is_same_v<decltype(cursor_at(0)), strided_cursor<T>>) {
+      const auto first = cursor_at(0);
+      if (seen[1].to_step == 1 && seen[1].step * first.stride == 1) {
+        const T* from = first.data + seen[1].first * first.stride;
+        const index step = cursor_at(1).data - first.data;
+        to += seen[1].to;
+        for (index i = 0; i < seen[0].count; ++i) detail::copy_elements(from + i * step, seen[1].count, to + i * line);
+        return;
+      }
+    }
+    for (index i = 0; i < seen[0].count; ++i) detail::copy_seen<Rank>(cursor_at(i), seen[1], to + i * line);
   }
 
   patch_geometry<Rank> geometry_;
