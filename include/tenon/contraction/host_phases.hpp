@@ -119,6 +119,32 @@ void join_phases(const T* sums, index apart, index step, const array<T*, 2>& end
   }
 }
 
+/// What lines cost, in products of packs: a strip's last pack may be partly empty, and lines have to be laid out.
+/// `products` are those of a window and a channel; `extents` as for rows_of_strip.
+template <class Products, class Lines>
+index work_of_lines(const Lines& lines, index channels, index products, const array<index, 2>& extents) {
+  constexpr index lanes = Products::lanes, row_cost = 7, pack_cost = 7;  // measured
+  const auto packs_of = [&](index rows) {
+    return rows == 0 ? 0 : column_panels<Products>(lines.numbers(rows)).padded() / lanes;
+  };
+  const index rows = rows_of_strip<typename Products::unit>(lines, channels, extents);
+  const index strips = (extents[1] + rows - 1) / rows;
+  const index laid = (extents[1] + strips * lines.reach()) * lines.blocks();
+  return (packs_of(rows) * (extents[1] / rows) + packs_of(extents[1] % rows)) * products +
+         laid * (row_cost + pack_cost * ((lines.pitch() + lanes - 1) / lanes));
+}
+
+/// Lines whose columns are apart or not, whichever cost less. Few windows in a row leave much of packs empty, and many
+/// products hide that lines are laid out more than once.
+template <class Products, int Rank>
+tenon::window_lines<Rank> choose_lines(const patch_geometry<Rank>& geometry, index channels, index products,
+                                       index windows) {
+  const tenon::window_lines<Rank> together(geometry), apart(geometry, true);
+  const array<index, 2> extents{{windows / (together.rows() * together.columns()), together.rows()}};
+  const auto work = [&](const auto& lines) { return work_of_lines<Products>(lines, channels, products, extents); };
+  return apart.pitch() < together.pitch() && work(apart) < work(together) ? apart : together;
+}
+
 }  // namespace detail
 
 /// The product of a weight and the patches of images that are spread by zeros, none of which is multiplied.
@@ -137,9 +163,10 @@ struct phase_product {
     if (rows == 0 || columns == 0) return;
     const phases_type phases(patches.geometry);
     const index channels = depth / phases.spread.taps();
-    index planes = columns / phases.spread.windows();
-    for (int axis = 0; axis < rank - 2; ++axis) planes *= phases.dense.output[axis];
-    const lines_type lines(phases.dense);
+    const index dense_windows = columns / phases.spread.windows() * phases.dense.windows();
+    const lines_type lines =
+        detail::choose_lines<Products>(phases.dense, channels, padded_rows(rows) * phases.spread.taps(), dense_windows);
+    const index planes = dense_windows / (lines.rows() * lines.columns());
     const bool crosses = rank <= 2 && lines.crosses_planes();
     const index run_rows = crosses ? planes * lines.rows() : lines.rows(), runs = crosses ? 1 : planes;
     const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{runs, run_rows}});

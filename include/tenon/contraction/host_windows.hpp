@@ -13,23 +13,26 @@
 namespace tenon {
 
 /// The taps along an axis. Taps `period` apart see the same line, which holds every `stride`-th element: tap t sees
-/// what tap t % period sees, shift(t) - shift(t % period) elements further on.
+/// what tap t % period sees, shift(t) - shift(t % period) elements further on. Taps that are apart share no line.
 struct tap_axis {
   index stride = 1, dilation = 1, taps = 1, period = 1;
+  bool are_apart = false;
 
   index phases() const { return detail::least(taps, period); }
   index phase(index tap) const { return tap % period; }
-  index shift(index tap) const { return tap * dilation / stride; }
+  index shift(index tap) const { return are_apart ? 0 : tap * dilation / stride; }
   index reach() const { return shift(taps - 1); }
 };
 
 /// How the windows of patches see lines. Windows are numbered along rows that are `pitch` apart, as lines are: a number
 /// and the offset of a tap give the element. Axes before the last two stay fixed; each of their taps has its own lines.
+/// So have taps along columns that are `apart`: then nothing lies between the rows of windows.
 template <int Rank>
 class window_lines {
  public:
-  explicit window_lines(const patch_geometry<Rank>& geometry) : geometry_(geometry), column_(axis(Rank - 1)) {
-    if constexpr (Rank > 1) row_ = axis(Rank - 2);
+  explicit window_lines(const patch_geometry<Rank>& geometry, bool apart = false)
+      : geometry_(geometry), column_(axis(Rank - 1, apart)) {
+    if constexpr (Rank > 1) row_ = axis(Rank - 2, false);
     for (int i = 0; i < Rank - 2; ++i) outer_taps_ *= geometry.kernel[i];
     pitch_ = find_pitch();
     shared_ = std::max(columns() + column_.reach() - pitch_, index{0});
@@ -72,11 +75,16 @@ class window_lines {
   /// Lays out what the windows of a strip see in the channels `channels[0]` to `channels[1]` - 1.
   template <class Patches, class T>
   void copy(const Patches& patches, const strip& part, const array<index, 2>& channels, T* to) const {
+    constexpr index together = 8;  // their lines stay in the first cache while blocks are laid out
     const index block = (part.room + reach()) * pitch_;
-    for (index outer = 0; outer < outer_taps_; ++outer) {
-      for (index row = 0; row < row_.phases(); ++row) {
-        for (index column = 0; column < column_.phases(); ++column, to += block) {
-          copy_blocks(patches, {outer, row, column}, part, channels, to);
+    for (index c = channels[0]; c < channels[1]; c += together) {
+      const array<index, 2> part_of_channels{{c, detail::least(c + together, channels[1])}};
+      T* place = to + (c - channels[0]) * blocks() * block;
+      for (index outer = 0; outer < outer_taps_; ++outer) {
+        for (index row = 0; row < row_.phases(); ++row) {
+          for (index column = 0; column < column_.phases(); ++column, place += block) {
+            copy_blocks(patches, {outer, row, column}, part, part_of_channels, place);
+          }
         }
       }
     }
@@ -94,9 +102,10 @@ class window_lines {
   }
 
  private:
-  tap_axis axis(int i) const {
-    const index stride = geometry_.stride[i], dilation = geometry_.dilation[i];
-    return {stride, dilation, geometry_.kernel[i], stride / std::gcd(stride, dilation)};
+  tap_axis axis(int i, bool are_apart) const {
+    const index stride = geometry_.stride[i], dilation = geometry_.dilation[i], taps = geometry_.kernel[i];
+    return {stride, dilation, taps, are_apart ? std::max(taps, index{1}) : stride / std::gcd(stride, dilation),
+            are_apart};
   }
   /// Rows may share the zeros between them: zeros behind one row are those before the next.
   index find_pitch() const {
