@@ -4,82 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/host_windows.hpp>
+#include <tenon/contraction/phase_weights.hpp>
 
 namespace tenon {
-
-/// The windows of an image that is spread by zeros. Windows whose numbers differ by multiples of the spread are a
-/// phase: they see elements side by side and none of the zeros. `dense` describes the windows of one phase; its kernel
-/// has every place that a tap of any phase sees.
-template <int Rank>
-struct window_phases {
-  patch_geometry<Rank> spread, dense;
-  array<index, Rank> counts{};  // phases along each axis
-
-  explicit window_phases(const patch_geometry<Rank>& geometry) : spread(geometry), dense(geometry) {
-    for (int axis = 0; axis < Rank; ++axis) {
-      const index step = spread.image_step[axis];
-      counts[axis] = detail::least(step, spread.output[axis]);
-      const auto seen = find_places(axis);
-      dense.kernel[axis] = seen[1] - seen[0] + 1, dense.padding[axis] = -seen[0];
-      dense.output[axis] = (spread.output[axis] + step - 1) / step;
-      dense.stride[axis] = dense.dilation[axis] = dense.image_step[axis] = 1;
-    }
-  }
-  /// The number of phases along the axes `first` to `last` - 1.
-  index count(int first, int last) const {
-    index result = 1;
-    for (int axis = first; axis < last; ++axis) result *= counts[axis];
-    return result;
-  }
-  /// Calls `use(tap, place)` for each tap that a phase sees; `place` is the number of its place in the dense kernel.
-  template <class Use>
-  void for_each_tap(index phase, const Use& use) const {
-    array<index, Rank> begin{};
-    for (int axis = Rank - 1; axis >= 0; phase /= counts[axis], --axis) begin[axis] = phase % counts[axis];
-    for (index tap = 0; tap < spread.taps(); ++tap) {
-      index rest = tap, place = 0, step = 1;
-      bool is_seen = true;
-      for (int axis = Rank - 1; axis >= 0; rest /= spread.kernel[axis], step *= dense.kernel[axis], --axis) {
-        const index at = spread_place(axis, begin[axis], rest % spread.kernel[axis]);
-        is_seen = is_seen && at % spread.image_step[axis] == 0;
-        place += (at / spread.image_step[axis] + dense.padding[axis]) * step;
-      }
-      if (is_seen) use(tap, place);
-    }
-  }
-  /// The plane of results that a plane of dense windows becomes in a phase of the axes before the last two, or -1.
-  index result_plane(index plane, index phase) const {
-    index result = 0, step = 1;
-    for (int axis = Rank - 3; axis >= 0; --axis) {
-      const index at = plane % dense.output[axis] * spread.image_step[axis] + phase % counts[axis];
-      if (at >= spread.output[axis]) return -1;
-      result += at * step, step *= spread.output[axis];
-      plane /= dense.output[axis], phase /= counts[axis];
-    }
-    return result + plane * step;
-  }
-
- private:
-  index spread_place(int axis, index phase, index tap) const {
-    return phase + tap * spread.dilation[axis] - spread.padding[axis];
-  }
-  /// The first and the last place that any tap of any phase sees, counted from the window's own.
-  array<index, 2> find_places(int axis) const {
-    array<index, 2> seen{{0, 0}};
-    bool is_first = true;
-    for (index phase = 0; phase < counts[axis]; ++phase) {
-      for (index tap = 0; tap < spread.kernel[axis]; ++tap) {
-        const index at = spread_place(axis, phase, tap), place = at / spread.image_step[axis];
-        if (at % spread.image_step[axis] != 0) continue;
-        seen = is_first ? array<index, 2>{{place, place}}
-                        : array<index, 2>{{detail::least(seen[0], place), std::max(seen[1], place)}};
-        is_first = false;
-      }
-    }
-    return seen;
-  }
-};
 
 namespace detail {
 
@@ -164,15 +91,15 @@ struct phase_product {
     const phases_type phases(patches.geometry);
     const index channels = depth / phases.spread.taps();
     const index dense_windows = columns / phases.spread.windows() * phases.dense.windows();
-    const lines_type lines =
-        detail::choose_lines<Products>(phases.dense, channels, padded_rows(rows) * phases.spread.taps(), dense_windows);
+    const lines_type lines = detail::choose_lines<Products>(
+        phases.dense, channels, weights_type::padded_rows(rows) * phases.spread.taps(), dense_windows);
     const index planes = dense_windows / (lines.rows() * lines.columns());
     const bool crosses = rank <= 2 && lines.crosses_planes();
     const index run_rows = crosses ? planes * lines.rows() : lines.rows(), runs = crosses ? 1 : planes;
     const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{runs, run_rows}});
     const detail::scratch scratch;
     const product shared{rows,   channels, strip_rows,
-                         phases, lines,    list_taps(scratch, phases, lines, {{rows, channels}}, strip_rows)};
+                         phases, lines,    weights_type{left, phases, rows, channels}.pack(scratch, lines, strip_rows)};
     const index strips = (run_rows + strip_rows - 1) / strip_rows;
     const index work = rows * depth * strip_rows * lines.columns();
     const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(runs * strips, grain);
@@ -194,6 +121,7 @@ struct phase_product {
   static constexpr index multiplying_grain = index{1} << 20;
   using phases_type = window_phases<rank>;
   using lines_type = window_lines<rank>;
+  using weights_type = phase_weights<Products, Left, rank>;
   using weight = detail::listed_weight<unit>;
 
   /// What all strips share.
@@ -213,70 +141,6 @@ struct phase_product {
     index width() const { return phases.spread.output[rank - 1]; }
   };
   static constexpr int row_axis = rank == 1 ? 0 : rank - 2;
-
-  /// The rows of a weight, rounded up to a tile's step: the lowest tile makes poor use of registers.
-  static index padded_rows(index rows) { return rows == 1 ? 1 : detail::round_up(rows, tile::step); }
-
-  /// For each phase: the columns of the weight that it sees, packed side by side, and the offsets of what they see.
-  const weight* list_taps(const detail::scratch& memory, const phases_type& phases, const lines_type& lines,
-                          const array<index, 2>& rows_and_channels, index strip_rows) const {
-    const index rows = rows_and_channels[0], channels = rows_and_channels[1], count = phases.count(0, rank);
-    const index taps = phases.spread.taps(), places = phases.dense.taps(), depth = channels * taps;
-    index* const seen = memory.take<index>(channels * places);
-    lines.find_taps(channels, strip_rows, seen);
-    weight* const weights = memory.take<weight>(count);
-    index* offsets = memory.take<index>(depth + count * detail::listed_ahead);
-    index *const columns = memory.take<index>(depth), *next = columns;
-    array<index, 2>* const pairs = memory.take<array<index, 2>>(taps);
-    const index line = 64 / static_cast<index>(sizeof(unit));  // conflict_free_pitch adds less than two
-    unit* const first_packed = memory.take<unit>(padded_rows(rows) * (depth + 2 * line * count));
-    unit* packed = first_packed;
-    for (index phase = 0; phase < count; ++phase) {
-      index own_taps = 0;
-      phases.for_each_tap(phase, [&](index tap, index place) { pairs[own_taps++] = {{tap, place}}; });
-      for (index channel = 0; channel < channels; ++channel) {
-        for (index i = 0; i < own_taps; ++i) {
-          *next++ = channel * taps + pairs[i][0];
-          offsets[channel * own_taps + i] = seen[channel * places + pairs[i][1]];
-        }
-      }
-      const index own_depth = channels * own_taps, pitch = detail::conflict_free_pitch<unit>(own_depth);
-      weight::pad(offsets, own_depth);
-      weights[phase] = {{packed, pitch, 1}, own_depth, offsets};
-      offsets += own_depth + detail::listed_ahead, packed += padded_rows(rows) * pitch;
-    }
-    pack_weights(memory, {{rows, depth}}, {weights, weights + count}, {columns, next}, first_packed);
-    return weights;
-  }
-  /// Packs the columns of each phase in all rows; `columns` are the ends of a list of them. A weight in memory is read
-  /// where it lies.
-  void pack_weights(const detail::scratch& memory, const array<index, 2>& extents, const array<const weight*, 2>& ends,
-                    const array<index*, 2>& columns, unit* packed) const {
-    const index rows = extents[0], depth = extents[1], padded = padded_rows(rows);
-    if (depth == 0) return;
-    const auto pack_from = [&](const auto& row_at) {
-      parallel_for(padded, 1 + 32768 / depth, [&](index first, index last) {
-        for (index row = first; row < last; ++row) {
-          const unit* const from = row < rows ? row_at(row) : nullptr;
-          const index* column = columns[0];
-          unit* to = packed;
-          for (const weight* each = ends[0]; each < ends[1]; ++each) {
-            const index pitch = each->left.row_step;
-            for (index k = 0; k < each->depth; ++k) to[row * pitch + k] = from == nullptr ? unit(0) : from[column[k]];
-            column += each->depth, to += padded * pitch;
-          }
-        }
-      });
-    };
-    if constexpr (std::is_same_v<memory_element_of<Left>, unit>) {
-      const auto place = [&](index row, index column) { return left.program.at(left.position(row, column)).data; };
-      for (index* each = columns[0]; each < columns[1]; ++each) *each = place(0, *each) - place(0, 0);
-      pack_from([&](index row) { return place(row, 0); });
-    } else {
-      const auto whole = detail::prepare_weight<Products>(memory, left, rows, depth);
-      pack_from([&](index row) { return whole.at(row, 0); });
-    }
-  }
 
   /// The scratch memory of a thread, and the sizes of its parts.
   struct strip_memory {
@@ -306,7 +170,7 @@ struct phase_product {
       if (result_plane < 0) continue;
       index tile_rows = 0;
       for (index from = 0; from < shared.rows; from += tile_rows) {
-        tile_rows = detail::tile_rows<Products>(padded_rows(shared.rows) - from);
+        tile_rows = detail::tile_rows<Products>(weights_type::padded_rows(shared.rows) - from);
         multiply_phases(shared, shared.weights + outer * inner, {from, tile_rows, first, count, size}, memory);
         epilogue.store_tile(from, (result_plane * height + row) * shared.width(),
                             {{detail::least(tile_rows, shared.rows - from), size}}, memory.results, size);
