@@ -156,8 +156,8 @@ struct phase_weights {
     const auto whole = detail::prepare_weight<Products>(memory, left, rows, channels * taps);
     return {whole.data, whole.row_step, taps, taps, false};
   }
-  /// Writes the offsets of a phase's columns and those behind them; returns the place for the next phase's. `counts` are
-  /// the numbers of taps and of places.
+  /// Writes the offsets of a phase's columns and those behind them; returns the place for the next phase's.
+  /// `counts` are the numbers of taps and of places.
   index* list_offsets(const array<index, 2>& counts, const index* places, const index* seen, index* to) const {
     index* next = to;
     for (index c = 0; c < channels; c += channels_together) {
