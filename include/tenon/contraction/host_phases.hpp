@@ -163,27 +163,30 @@ struct phase_product {
     lines.copy(patches, {first, count, shared.strip_rows}, {{0, shared.channels}}, memory.image);
     const index plane = first / lines.rows(), row = first % lines.rows() * shared.row_step();
     const index last_row = detail::least((last % lines.rows() + 1) * shared.row_step(), height);
-    const index result_rows = (last / lines.rows() - plane) * height + last_row - row;
-    const index inner = shared.row_phases() * shared.column_phases(), size = result_rows * shared.width();
+    const index all_rows = (last / lines.rows() - plane) * height + last_row - row;
+    const index inner = shared.row_phases() * shared.column_phases(), size = all_rows * shared.width();
     for (index outer = 0; outer < phases.count(0, rank - 2); ++outer) {
       const index result_plane = phases.result_plane(plane, outer);
       if (result_plane < 0) continue;
+      const index column = (result_plane * height + row) * shared.width();
       index tile_rows = 0;
       for (index from = 0; from < shared.rows; from += tile_rows) {
         tile_rows = detail::tile_rows<Products>(weights_type::padded_rows(shared.rows) - from);
-        multiply_phases(shared, shared.weights + outer * inner, {from, tile_rows, first, count, size}, memory);
-        epilogue.store_tile(from, (result_plane * height + row) * shared.width(),
-                            {{detail::least(tile_rows, shared.rows - from), size}}, memory.results, size);
+        const index stored = detail::least(tile_rows, shared.rows - from);
+        const auto plain = epilogue.template plain_rows<sum>(from, column, size);
+        const result_rows<sum> to = plain.data != nullptr ? plain : result_rows<sum>{memory.results, size};
+        multiply_phases(shared, shared.weights + outer * inner, {from, tile_rows, stored, first, count}, memory, to);
+        if (plain.data == nullptr) epilogue.store_tile(from, column, {{stored, size}}, memory.results, size);
       }
     }
   }
-  /// Rows of a weight, and rows of windows that become `size` results.
+  /// Rows of a weight, of which `stored` have results, and rows of windows.
   struct strip_tile {
-    index row, height, first_window_row, count, size;
+    index row, height, stored, first_window_row, count;
   };
   /// Writes all results of a tile's rows in the order of the result.
   static void multiply_phases(const product& shared, const weight* weights, const strip_tile& part,
-                              const strip_memory& memory) {
+                              const strip_memory& memory, const result_rows<sum>& to) {
     const column_panels<Products> panels(shared.lines.numbers(part.count));
     const index apart = part.height * panels.padded();
     for (index from = 0; from < shared.row_phases(); ++from) {
@@ -191,8 +194,8 @@ struct phase_product {
         detail::multiply_windows<Products>(*weights, {{part.row, part.height}}, panels, memory.image,
                                            memory.sums + column * apart);
       }
-      for (index i = 0; i < part.height; ++i) {
-        join_rows(shared, part, from, {memory.sums + i * panels.padded(), memory.results + i * part.size}, apart);
+      for (index i = 0; i < part.stored; ++i) {
+        join_rows(shared, part, from, {memory.sums + i * panels.padded(), to.data + i * to.pitch}, apart);
       }
     }
   }
