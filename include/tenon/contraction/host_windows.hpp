@@ -154,10 +154,11 @@ class window_lines {
       if constexpr (Rank > 1) {
         if (is_inside) seen = detail::find_seen(geometry_, taps.row, row - row_.shift(taps.row), count, Rank - 2);
       }
+      const bool is_whole = seen.count == count && run.count == pitch_ && shared_ == 0;
       T* block = to + line * pitch_;
       for (index c = channels[0]; c < channels[1]; ++c, block += apart) {
         position[2] = c;
-        std::fill(block, block + count * pitch_ + (is_last ? shared_ : 0), T(0));
+        if (!is_whole) std::fill(block, block + count * pitch_ + (is_last ? shared_ : 0), T(0));
         if (seen.count > 0) copy_rows(patches.program, position, {seen, run}, block);
       }
     }
@@ -178,7 +179,9 @@ class window_lines {
         const T* from = first.data + seen[1].first * first.stride;
         const index step = cursor_at(1).data - first.data;
         to += seen[1].to;
-        for (index i = 0; i < seen[0].count; ++i) detail::copy_elements(from + i * step, seen[1].count, to + i * line);
+        const bool is_one_run = step == seen[1].count && line == seen[1].count;
+        const index runs = is_one_run ? 1 : seen[0].count, count = is_one_run ? line * seen[0].count : seen[1].count;
+        for (index i = 0; i < runs; ++i) detail::copy_elements(from + i * step, count, to + i * line);
         return;
       }
     }
