@@ -17,12 +17,10 @@ TENON_INLINE void store_in_turn(Pack even, Pack odd, index count, T* to, std::in
   constexpr int lanes = static_cast<int>(sizeof...(Lane));
   const Pack low = __builtin_shufflevector(even, odd, (Lane / 2 + Lane % 2 * lanes)...);
   const Pack high = __builtin_shufflevector(even, odd, (Lane / 2 + lanes / 2 + Lane % 2 * lanes)...);
-  if (count >= 2 * lanes) {
-    simd::store<lanes>(to, low), simd::store<lanes>(to + lanes, high);
-  } else {
-    simd::store_part<lanes>(to, low, count);
-    if (count > lanes) simd::store_part<lanes>(to + lanes, high, count - lanes);
-  }
+  if (count >= lanes) simd::store<lanes>(to, low);
+  else simd::store_part<lanes>(to, low, count);
+  if (count >= 2 * lanes) simd::store<lanes>(to + lanes, high);
+  else if (count > lanes) simd::store_part<lanes>(to + lanes, high, count - lanes);
 }
 #endif
 
