@@ -75,6 +75,7 @@ TEST_CASE("strided image gradients that no tap reaches are zero", "[host_phases]
   compare_images<float, 2>({{{2, 3, 11, 13}}, {{4, 3, 1, 1}}, {.stride = {{3, 4}}}});
   compare_images<float, 2>({{{1, 3, 3, 2}}, {{4, 3, 3, 2}}, {.stride = {{7, 9}}}});
   compare_images<float, 2>({{{0, 3, 6, 7}}, {{4, 3, 3, 3}}, {.stride = {{2, 2}}}});
+  compare_images<float, 2>({{{2, 3, 6, 7}}, {{0, 3, 3, 3}}, {.stride = {{2, 2}}}});
   compare_images<float, 3>({{{2, 2, 5, 7, 6}}, {{3, 2, 2, 1, 2}}, {.stride = {{4, 3, 5}}}});
 }
 
