@@ -75,6 +75,7 @@ TEST_CASE("strided image gradients that no tap reaches are zero", "[host_phases]
   compare_images<float, 2>({{{2, 3, 11, 13}}, {{4, 3, 1, 1}}, {.stride = {{3, 4}}}});
   compare_images<float, 2>({{{1, 3, 3, 2}}, {{4, 3, 3, 2}}, {.stride = {{7, 9}}}});
   compare_images<float, 2>({{{0, 3, 6, 7}}, {{4, 3, 3, 3}}, {.stride = {{2, 2}}}});
+  compare_images<float, 2>({{{2, 3, 6, 7}}, {{0, 3, 3, 3}}, {.stride = {{2, 2}}}});
   compare_images<float, 3>({{{2, 2, 5, 7, 6}}, {{3, 2, 2, 1, 2}}, {.stride = {{4, 3, 5}}}});
 }
 
@@ -98,8 +99,8 @@ TEST_CASE("strided image gradients with channels last", "[host_phases]") {
       tenon::evaluated_tensor(tenon::convolve_image_gradient(gradient, weight, {{9, 11}}, p.geometry));
   const auto turned = tenon::evaluated_tensor(tenon::permute(gradient, tenon::axis<0, 2, 3, 1>));
   tenon::tensor<float, rank<4>> result({2, 9, 11, 3});
-  tenon::permute(result, tenon::axis<0, 3, 1, 2>) = tenon::convolve_image_gradient(
-      tenon::permute(turned, tenon::axis<0, 3, 1, 2>), weight, {{9, 11}}, p.geometry);
+  tenon::permute(result, tenon::axis<0, 3, 1, 2>) =
+      tenon::convolve_image_gradient(tenon::permute(turned, tenon::axis<0, 3, 1, 2>), weight, {{9, 11}}, p.geometry);
   const auto back = tenon::evaluated_tensor(tenon::permute(result, tenon::axis<0, 3, 1, 2>));
   CHECK(numbers_of(back) == numbers_of(expected));
 }
@@ -108,8 +109,8 @@ TEST_CASE("strided image gradients see only their own windows", "[host_phases]")
   auto gradient = tenon_test::counting<float>(rank<4>(1, 1, 3, 4), 1);
   const auto weight = tenon_test::counting<float>(rank<4>(1, 1, 3, 3), 1);
   gradient(0, 0, 1, 2) = std::numeric_limits<float>::quiet_NaN();
-  const auto found = tenon::evaluated_tensor(
-      tenon::convolve_image_gradient(gradient, weight, {{7, 9}}, {.stride = {{2, 2}}}));
+  const auto found =
+      tenon::evaluated_tensor(tenon::convolve_image_gradient(gradient, weight, {{7, 9}}, {.stride = {{2, 2}}}));
   for (tenon::index row = 0; row < 7; ++row) {
     for (tenon::index column = 0; column < 9; ++column) {
       CHECK(std::isnan(found(0, 0, row, column)) == (row >= 2 && row <= 4 && column >= 4 && column <= 6));
@@ -117,9 +118,36 @@ TEST_CASE("strided image gradients see only their own windows", "[host_phases]")
   }
 }
 
+TEST_CASE("lines are laid out apart where packs would be emptier than that costs", "[host_phases]") {
+  using products = tenon::number_products<float>;
+  const auto pitch_of = [](tenon::index extent, tenon::index rows) {
+    const tenon::patch_geometry<2> geometry{{{extent, extent}}, {{2, 2}}, {{extent, extent}}, {{1, 1}}, {{1, 1}},
+                                            {{0, 0}},           {{1, 1}}};
+    return tenon::detail::choose_lines<products>(geometry, 4, rows * 9, 1000 * extent * extent).pitch();
+  };
+  const auto packs_of = [](tenon::index pitch, tenon::index rows, tenon::index columns) {
+    return tenon::column_panels<products>((rows - 1) * pitch + columns).padded();
+  };
+  bool saved = false;
+  for (const tenon::index extent : {3, 4, 7, 8, 14, 28}) {
+    CHECK(pitch_of(extent, 1) == extent + 1);
+    if (packs_of(extent + 1, extent, extent) > packs_of(extent, extent, extent)) {
+      CHECK(pitch_of(extent, 1000) == extent);
+      saved = true;
+    }
+  }
+  CHECK(saved);
+}
+
+TEST_CASE("strided image gradients of rows that lie apart", "[host_phases]") {
+  for (const tenon::index extent : {6, 8, 14, 15, 16, 27, 28}) {
+    compare_images<float, 2>({{{3, 33, extent, extent}}, {{5, 33, 3, 3}}, {.stride = {{2, 2}}, .padding = {{1, 1}}}});
+    compare_images<float, 2>({{{2, 40, extent, extent}}, {{3, 40, 5, 4}}, {.stride = {{3, 2}}, .padding = {{2, 1}}}});
+  }
+}
+
 TEST_CASE("threads do not change strided image gradients", "[host_phases]") {
   const auto gradient = drawn_tensor<float, 4>({{2, 9, 30, 21}}, 1), weight = drawn_tensor<float, 4>({{9, 5, 3, 3}}, 2);
-  CHECK(tenon_test::is_same_on_any_threads([&] {
-    return numbers_of(tenon::convolve_image_gradient(gradient, weight, {{61, 43}}, {.stride = {{2, 2}}}));
-  }));
+  CHECK(tenon_test::is_same_on_any_threads(
+      [&] { return numbers_of(tenon::convolve_image_gradient(gradient, weight, {{61, 43}}, {.stride = {{2, 2}}})); }));
 }

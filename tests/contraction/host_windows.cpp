@@ -91,9 +91,9 @@ namespace {
 
 /// Whether strips of `room` rows hold what all windows see; the memory behind them is no part of it.
 template <class Node>
-bool holds_patches(const Node& node, tenon::index room) {
+bool holds_patches(const Node& node, tenon::index room, bool apart) {
   const auto patches = tenon::right_matrix(node);
-  const tenon::window_lines lines(patches.geometry);
+  const tenon::window_lines lines(patches.geometry, apart);
   const auto extents = tenon::extents_of_product(node);
   const tenon::index channels = extents.depth / patches.geometry.taps(), all_rows = extents.columns / lines.columns();
   const tenon::index plane_rows = lines.crosses_planes() ? all_rows : lines.rows();
@@ -126,10 +126,12 @@ void check_random() {
     const auto image = tenon_test::counting<float>(rank<Rank + 2>(p.image), 1),
                weight = tenon_test::counting<float>(rank<Rank + 2>(p.weight)),
                gradient = tenon_test::counting<float>(rank<Rank + 2>(p.result()), 1);
-    for (const tenon::index room : {1, 2, 5, 100}) {
-      CHECK(holds_patches(tenon::convolve(image, weight, p.geometry), room));
-      CHECK(holds_patches(tenon::convolve_image_gradient(gradient, weight, p.behind_channels(p.image), p.geometry),
-                          room));
+    const auto spread = tenon::convolve_image_gradient(gradient, weight, p.behind_channels(p.image), p.geometry);
+    for (const bool apart : {false, true}) {
+      for (const tenon::index room : {1, 2, 5, 100}) {
+        CHECK(holds_patches(tenon::convolve(image, weight, p.geometry), room, apart));
+        CHECK(holds_patches(spread, room, apart));
+      }
     }
   }
 }
@@ -153,6 +155,13 @@ TEST_CASE("rows share the zeros between them", "[window_lines]") {
   CHECK(pitch_of(14, 1, {}) == 14);
   CHECK(pitch_of(224, 7, {.stride = {{2}}, .padding = {{3}}}) == 114);
   CHECK(pitch_of(56, 3, {.padding = {{2}}}) == 58);
+}
+
+TEST_CASE("nothing lies between rows whose taps are apart", "[window_lines]") {
+  const auto geometry = tenon::patches_of<2>({.padding = {{1, 1}}}, {{14, 14}}, {{3, 3}}, {{14, 14}});
+  const tenon::window_lines together(geometry), apart(geometry, true);
+  CHECK((together.pitch() == 15 && together.blocks() == 1));
+  CHECK((apart.pitch() == 14 && apart.blocks() == 3 && apart.reach() == together.reach()));
 }
 
 TEST_CASE("results of windows move together", "[window_lines]") {

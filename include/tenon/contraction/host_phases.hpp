@@ -4,112 +4,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/host_windows.hpp>
+#include <tenon/contraction/phase_weights.hpp>
 
 namespace tenon {
-
-/// The windows of an image that is spread by zeros. Windows whose numbers differ by multiples of the spread are a
-/// phase: they see elements side by side and none of the zeros. `dense` describes the windows of one phase; its kernel
-/// has every place that a tap of any phase sees.
-template <int Rank>
-struct window_phases {
-  patch_geometry<Rank> spread, dense;
-  array<index, Rank> counts{};  // phases along each axis
-
-  explicit window_phases(const patch_geometry<Rank>& geometry) : spread(geometry), dense(geometry) {
-    for (int axis = 0; axis < Rank; ++axis) {
-      const index step = spread.image_step[axis];
-      counts[axis] = detail::least(step, spread.output[axis]);
-      const auto seen = find_places(axis);
-      dense.kernel[axis] = seen[1] - seen[0] + 1, dense.padding[axis] = -seen[0];
-      dense.output[axis] = (spread.output[axis] + step - 1) / step;
-      dense.stride[axis] = dense.dilation[axis] = dense.image_step[axis] = 1;
-    }
-  }
-  /// The number of phases along the axes `first` to `last` - 1.
-  index count(int first, int last) const {
-    index result = 1;
-    for (int axis = first; axis < last; ++axis) result *= counts[axis];
-    return result;
-  }
-  /// Calls `use(tap, place)` for each tap that a phase sees; `place` is the number of its place in the dense kernel.
-  template <class Use>
-  void for_each_tap(index phase, const Use& use) const {
-    array<index, Rank> begin{};
-    for (int axis = Rank - 1; axis >= 0; phase /= counts[axis], --axis) begin[axis] = phase % counts[axis];
-    for (index tap = 0; tap < spread.taps(); ++tap) {
-      index rest = tap, place = 0, step = 1;
-      bool is_seen = true;
-      for (int axis = Rank - 1; axis >= 0; rest /= spread.kernel[axis], step *= dense.kernel[axis], --axis) {
-        const index at = spread_place(axis, begin[axis], rest % spread.kernel[axis]);
-        is_seen = is_seen && at % spread.image_step[axis] == 0;
-        place += (at / spread.image_step[axis] + dense.padding[axis]) * step;
-      }
-      if (is_seen) use(tap, place);
-    }
-  }
-  /// The plane of results that a plane of dense windows becomes in a phase of the axes before the last two, or -1.
-  index result_plane(index plane, index phase) const {
-    index result = 0, step = 1;
-    for (int axis = Rank - 3; axis >= 0; --axis) {
-      const index at = plane % dense.output[axis] * spread.image_step[axis] + phase % counts[axis];
-      if (at >= spread.output[axis]) return -1;
-      result += at * step, step *= spread.output[axis];
-      plane /= dense.output[axis], phase /= counts[axis];
-    }
-    return result + plane * step;
-  }
-
- private:
-  index spread_place(int axis, index phase, index tap) const {
-    return phase + tap * spread.dilation[axis] - spread.padding[axis];
-  }
-  /// The first and the last place that any tap of any phase sees, counted from the window's own.
-  array<index, 2> find_places(int axis) const {
-    array<index, 2> seen{{0, 0}};
-    bool is_first = true;
-    for (index phase = 0; phase < counts[axis]; ++phase) {
-      for (index tap = 0; tap < spread.kernel[axis]; ++tap) {
-        const index at = spread_place(axis, phase, tap), place = at / spread.image_step[axis];
-        if (at % spread.image_step[axis] != 0) continue;
-        seen = is_first ? array<index, 2>{{place, place}}
-                        : array<index, 2>{{detail::least(seen[0], place), std::max(seen[1], place)}};
-        is_first = false;
-      }
-    }
-    return seen;
-  }
-};
 
 namespace detail {
 
 #if !defined(__CUDACC__)
-/// Lanes of two packs in turn.
+/// The first `count` lanes of two packs in turn.
 template <class T, class Pack, int... Lane>
-TENON_INLINE void store_in_turn(Pack even, Pack odd, T* to, std::integer_sequence<int, Lane...>) {
+TENON_INLINE void store_in_turn(Pack even, Pack odd, index count, T* to, std::integer_sequence<int, Lane...>) {
   constexpr int lanes = static_cast<int>(sizeof...(Lane));
-  simd::store<lanes>(to, __builtin_shufflevector(even, odd, (Lane / 2 + Lane % 2 * lanes)...));
-  simd::store<lanes>(to + lanes, __builtin_shufflevector(even, odd, (Lane / 2 + lanes / 2 + Lane % 2 * lanes)...));
+  const Pack low = __builtin_shufflevector(even, odd, (Lane / 2 + Lane % 2 * lanes)...);
+  const Pack high = __builtin_shufflevector(even, odd, (Lane / 2 + lanes / 2 + Lane % 2 * lanes)...);
+  if (count >= lanes) simd::store<lanes>(to, low);
+  else simd::store_part<lanes>(to, low, count);
+  if (count >= 2 * lanes) simd::store<lanes>(to + lanes, high);
+  else if (count > lanes) simd::store_part<lanes>(to + lanes, high, count - lanes);
 }
 #endif
 
-/// Interleaves the results of `step` phases into one row; the sums of two phases lie `apart`.
+/// Interleaves the results of `step` phases into one row; the sums of two phases lie `apart`. A pack behind the last
+/// one may be read.
 template <class T>
 void join_phases(const T* sums, index apart, index step, const array<T*, 2>& ends) {
-  T* to = ends[0];
 #if !defined(__CUDACC__)
   if (step == 2) {
     constexpr int lanes = simd::native_width<T>;
-    for (; ends[1] - to >= 2 * lanes; to += 2 * lanes, sums += lanes) {
+    for (T* to = ends[0]; to < ends[1]; to += 2 * lanes, sums += lanes) {
       const auto even = simd::load<T, lanes>(sums), odd = simd::load<T, lanes>(sums + apart);
-      store_in_turn(even, odd, to, std::make_integer_sequence<int, lanes>{});
+      store_in_turn(even, odd, ends[1] - to, to, std::make_integer_sequence<int, lanes>{});
     }
+    return;
   }
 #endif
   for (index phase = 0; phase < step; ++phase) {
     const T* from = sums + phase * apart;
-    for (T* place = to + phase; place < ends[1]; place += step) *place = *from++;
+    for (T* place = ends[0] + phase; place < ends[1]; place += step) *place = *from++;
   }
+}
+
+/// What lines cost, in products of packs: a strip's last pack may be partly empty, and lines have to be laid out.
+/// `products` are those of a window and a channel; `extents` as for rows_of_strip.
+template <class Products, class Lines>
+index work_of_lines(const Lines& lines, index channels, index products, const array<index, 2>& extents) {
+  constexpr index lanes = Products::lanes, row_cost = 7, pack_cost = 7;  // measured
+  const auto packs_of = [&](index rows) {
+    return rows == 0 ? 0 : column_panels<Products>(lines.numbers(rows)).padded() / lanes;
+  };
+  const index rows = rows_of_strip<typename Products::unit>(lines, channels, extents);
+  const index strips = (extents[1] + rows - 1) / rows;
+  const index laid = (extents[1] + strips * lines.reach()) * lines.blocks();
+  return (packs_of(rows) * (extents[1] / rows) + packs_of(extents[1] % rows)) * products +
+         laid * (row_cost + pack_cost * ((lines.pitch() + lanes - 1) / lanes));
+}
+
+/// Lines whose columns are apart or not, whichever cost less. Few windows in a row leave much of packs empty, and many
+/// products hide that lines are laid out more than once.
+template <class Products, int Rank>
+tenon::window_lines<Rank> choose_lines(const patch_geometry<Rank>& geometry, index channels, index products,
+                                       index windows) {
+  const tenon::window_lines<Rank> together(geometry), apart(geometry, true);
+  const array<index, 2> extents{{windows / (together.rows() * together.columns()), together.rows()}};
+  const auto work = [&](const auto& lines) { return work_of_lines<Products>(lines, channels, products, extents); };
+  return apart.pitch() < together.pitch() && work(apart) < work(together) ? apart : together;
 }
 
 }  // namespace detail
@@ -129,25 +87,29 @@ struct phase_product {
   void run(index rows, index columns, index depth) const {
     if (rows == 0 || columns == 0) return;
     const phases_type phases(patches.geometry);
-    const lines_type lines(phases.dense);
-    const index windows = phases.spread.windows(), channels = depth / phases.spread.taps();
-    index planes = columns / windows;
-    for (int axis = 0; axis < rank - 2; ++axis) planes *= phases.dense.output[axis];
-    const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, lines.rows()}});
+    const index channels = depth / phases.spread.taps();
+    const index dense_windows = columns / phases.spread.windows() * phases.dense.windows();
+    const lines_type lines = detail::choose_lines<Products>(
+        phases.dense, channels, weights_type::padded_rows(rows) * phases.spread.taps(), dense_windows);
+    const index planes = dense_windows / (lines.rows() * lines.columns());
+    const bool crosses = rank <= 2 && lines.crosses_planes();
+    const index run_rows = crosses ? planes * lines.rows() : lines.rows(), runs = crosses ? 1 : planes;
+    const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{runs, run_rows}});
     const detail::scratch scratch;
     const product shared{rows,   channels, strip_rows,
-                         phases, lines,    list_taps(scratch, phases, lines, {{rows, channels}}, strip_rows)};
-    const index strips = (lines.rows() + strip_rows - 1) / strip_rows;
+                         phases, lines,    weights_type{left, phases, rows, channels}.pack(scratch, lines, strip_rows)};
+    const index strips = (run_rows + strip_rows - 1) / strip_rows;
     const index work = rows * depth * strip_rows * lines.columns();
-    const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(planes * strips, grain);
+    const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(runs * strips, grain);
     const array<index, 3> sizes = memory_sizes(shared);
     const strip_memory memory{scratch.take<unit>(parts * sizes[0]), scratch.take<sum>(parts * sizes[1]),
                               scratch.take<sum>(parts * sizes[2])};
-    parallel_parts(planes * strips, grain, parts, [&](index first, index last, index part) {
+    parallel_parts(runs * strips, grain, parts, [&](index first, index last, index part) {
       const strip_memory own{memory.image + part * sizes[0], memory.results + part * sizes[1],
                              memory.sums + part * sizes[2]};
       for (index item = first; item < last; ++item) {
-        run_strip(shared, {item / strips, item % strips * strip_rows}, own);
+        const index row = item % strips * strip_rows;
+        run_strip(shared, {item / strips * run_rows + row, detail::least(strip_rows, run_rows - row)}, own);
       }
     });
   }
@@ -157,6 +119,7 @@ struct phase_product {
   static constexpr index multiplying_grain = index{1} << 20;
   using phases_type = window_phases<rank>;
   using lines_type = window_lines<rank>;
+  using weights_type = phase_weights<Products, Left, rank>;
   using weight = detail::listed_weight<unit>;
 
   /// What all strips share.
@@ -173,51 +136,9 @@ struct phase_product {
     index row_phases() const { return rank == 1 ? 1 : phases.counts[row_axis]; }
     index column_step() const { return phases.spread.image_step[rank - 1]; }
     index column_phases() const { return phases.counts[rank - 1]; }
+    index width() const { return phases.spread.output[rank - 1]; }
   };
   static constexpr int row_axis = rank == 1 ? 0 : rank - 2;
-
-  /// The rows of a weight, rounded up to a tile's step: the lowest tile makes poor use of registers.
-  static index padded_rows(index rows) { return rows == 1 ? 1 : detail::round_up(rows, tile::step); }
-
-  /// For each phase: the columns of the weight that it sees, packed side by side, and the offsets of what they see.
-  const weight* list_taps(const detail::scratch& memory, const phases_type& phases, const lines_type& lines,
-                          const array<index, 2>& rows_and_channels, index strip_rows) const {
-    const index rows = rows_and_channels[0], channels = rows_and_channels[1], count = phases.count(0, rank);
-    const index taps = phases.spread.taps(), places = phases.dense.taps(), depth = channels * taps;
-    index* const seen = memory.take<index>(channels * places);
-    lines.find_taps(channels, strip_rows, seen);
-    weight* const weights = memory.take<weight>(count);
-    index* offsets = memory.take<index>(depth + count * detail::listed_ahead);
-    index* columns = memory.take<index>(depth);
-    const index line = 64 / static_cast<index>(sizeof(unit));  // conflict_free_pitch adds less than two
-    unit* packed = memory.take<unit>(padded_rows(rows) * (depth + 2 * line * count));
-    const auto whole = detail::prepare_weight<Products>(memory, left, rows, depth);
-    for (index phase = 0; phase < count; ++phase) {
-      index own_depth = 0;
-      for (index channel = 0; channel < channels; ++channel) {
-        phases.for_each_tap(phase, [&](index tap, index place) {
-          columns[own_depth] = channel * taps + tap, offsets[own_depth++] = seen[channel * places + place];
-        });
-      }
-      weight::pad(offsets, own_depth);
-      const index pitch = detail::conflict_free_pitch<unit>(own_depth);
-      weights[phase] = {{packed, pitch, 1}, own_depth, offsets};
-      pack_columns(whole, {{rows, own_depth}}, columns, packed, pitch);
-      offsets += own_depth + detail::listed_ahead, columns += own_depth, packed += padded_rows(rows) * pitch;
-    }
-    return weights;
-  }
-  static void pack_columns(const matrix_memory<unit>& whole, const array<index, 2>& extents, const index* columns,
-                           unit* to, index pitch) {
-    for (index row = 0; row < padded_rows(extents[0]); ++row, to += pitch) {
-      if (row >= extents[0]) {
-        std::fill_n(to, extents[1], unit(0));
-        continue;
-      }
-      const unit* const from = whole.at(row, 0);
-      for (index k = 0; k < extents[1]; ++k) to[k] = from[columns[k]];
-    }
-  }
 
   /// The scratch memory of a thread, and the sizes of its parts.
   struct strip_memory {
@@ -226,61 +147,70 @@ struct phase_product {
   };
   static array<index, 3> memory_sizes(const product& shared) {
     const column_panels<Products> panels(shared.lines.numbers(shared.strip_rows));
-    const index rows = detail::least(shared.strip_rows * shared.row_step(), shared.plane_rows());
-    const index width = shared.phases.spread.output[rank - 1];
+    const index rows = shared.strip_rows * shared.row_step();
     return {{detail::conflict_free_pitch<unit>(shared.lines.size(shared.channels, shared.strip_rows) + tile::width),
-             detail::conflict_free_pitch<sum>(tile::height * rows * width),
-             detail::conflict_free_pitch<sum>(shared.column_phases() * tile::height * panels.padded())}};
+             detail::conflict_free_pitch<sum>(tile::height * rows * shared.width()),
+             detail::conflict_free_pitch<sum>(shared.column_phases() * tile::height * panels.padded() + tile::width)}};
   }
 
-  /// The results of a strip of dense windows of the plane `at[0]`, from row `at[1]` on.
-  void run_strip(const product& shared, const array<index, 2>& at, const strip_memory& memory) const {
+  /// The results of `rows[1]` rows of dense windows from row `rows[0]` on, numbered through all planes.
+  void run_strip(const product& shared, const array<index, 2>& rows, const strip_memory& memory) const {
     const lines_type& lines = shared.lines;
-    const index plane = at[0], first_row = at[1];
-    unit* const image = memory.image;
     const phases_type& phases = shared.phases;
-    const index count = detail::least(shared.strip_rows, lines.rows() - first_row);
-    lines.copy(patches, {plane * lines.rows() + first_row, count, shared.strip_rows}, {{0, shared.channels}}, image);
-    const index result_row = first_row * shared.row_step(), width = phases.spread.output[rank - 1];
-    const index result_rows = detail::least(count * shared.row_step(), shared.plane_rows() - result_row);
-    sum* const results = memory.results;
-    const index inner = shared.row_phases() * shared.column_phases();
+    const index first = rows[0], count = rows[1], last = first + count - 1, height = shared.plane_rows();
+    lines.copy(patches, {first, count, shared.strip_rows}, {{0, shared.channels}}, memory.image);
+    const index plane = first / lines.rows(), row = first % lines.rows() * shared.row_step();
+    const index last_row = detail::least((last % lines.rows() + 1) * shared.row_step(), height);
+    const index all_rows = (last / lines.rows() - plane) * height + last_row - row;
+    const index inner = shared.row_phases() * shared.column_phases(), size = all_rows * shared.width();
     for (index outer = 0; outer < phases.count(0, rank - 2); ++outer) {
       const index result_plane = phases.result_plane(plane, outer);
       if (result_plane < 0) continue;
-      index height = 0;
-      for (index row = 0; row < shared.rows; row += height) {
-        height = detail::tile_rows<Products>(padded_rows(shared.rows) - row);
-        multiply_phases(shared, shared.weights + outer * inner, {row, height, image, count, result_rows}, memory);
-        const index stored = detail::least(height, shared.rows - row);
-        epilogue.store_tile(row, (result_plane * shared.plane_rows() + result_row) * width,
-                            {{stored, result_rows * width}}, results, result_rows * width);
+      const index column = (result_plane * height + row) * shared.width();
+      index tile_rows = 0;
+      for (index from = 0; from < shared.rows; from += tile_rows) {
+        tile_rows = detail::tile_rows<Products>(weights_type::padded_rows(shared.rows) - from);
+        const index stored = detail::least(tile_rows, shared.rows - from);
+        const auto plain = epilogue.template plain_rows<sum>(from, column, size);
+        const result_rows<sum> to = plain.data != nullptr ? plain : result_rows<sum>{memory.results, size};
+        multiply_phases(shared, shared.weights + outer * inner, {from, tile_rows, stored, first, count}, memory, to);
+        if (plain.data == nullptr) epilogue.store_tile(from, column, {{stored, size}}, memory.results, size);
       }
     }
   }
-  /// Rows of a weight, and windows that become `result_rows` rows of results.
+  /// Rows of a weight, of which `stored` have results, and rows of windows.
   struct strip_tile {
-    index row, height;
-    const unit* image;
-    index count, result_rows;
+    index row, height, stored, first_window_row, count;
   };
   /// Writes all results of a tile's rows in the order of the result.
   static void multiply_phases(const product& shared, const weight* weights, const strip_tile& part,
-                              const strip_memory& memory) {
+                              const strip_memory& memory, const result_rows<sum>& to) {
     const column_panels<Products> panels(shared.lines.numbers(part.count));
-    const index width = shared.phases.spread.output[rank - 1], apart = part.height * panels.padded();
-    sum *const results = memory.results, *const sums = memory.sums;
+    const index apart = part.height * panels.padded();
     for (index from = 0; from < shared.row_phases(); ++from) {
       for (index column = 0; column < shared.column_phases(); ++column, ++weights) {
-        detail::multiply_windows<Products>(*weights, {{part.row, part.height}}, panels, part.image,
-                                           sums + column * apart);
+        detail::multiply_windows<Products>(*weights, {{part.row, part.height}}, panels, memory.image,
+                                           memory.sums + column * apart);
       }
-      for (index i = 0; i < part.height; ++i) {
-        const sum* line = sums + i * panels.padded();
-        sum* to = results + i * part.result_rows * width;
-        for (index row = from; row < part.result_rows; row += shared.row_step(), line += shared.lines.pitch()) {
-          detail::join_phases(line, apart, shared.column_step(), {to + row * width, to + (row + 1) * width});
-        }
+      for (index i = 0; i < part.stored; ++i) {
+        join_rows(shared, part, from, {memory.sums + i * panels.padded(), to.data + i * to.pitch}, apart);
+      }
+    }
+  }
+  struct joined_row {
+    const sum* sums;
+    sum* results;
+  };
+  /// Joins the columns of all rows of phase `from`.
+  static void join_rows(const product& shared, const strip_tile& part, index from, joined_row row, index apart) {
+    const index width = shared.width(), step = shared.row_step(), height = shared.plane_rows();
+    index place = part.first_window_row % shared.lines.rows() * step + from;
+    sum* to = row.results + from * width;
+    for (index i = 0; i < part.count; ++i, row.sums += shared.lines.pitch()) {
+      if (place < height) detail::join_phases(row.sums, apart, shared.column_step(), {to, to + width});
+      place += step, to += step * width;
+      if (place - from >= shared.lines.rows() * step) {
+        to += (height - shared.lines.rows() * step) * width, place = from;
       }
     }
   }

@@ -13,23 +13,26 @@
 namespace tenon {
 
 /// The taps along an axis. Taps `period` apart see the same line, which holds every `stride`-th element: tap t sees
-/// what tap t % period sees, shift(t) - shift(t % period) elements further on.
+/// what tap t % period sees, shift(t) - shift(t % period) elements further on. Taps that are apart share no line.
 struct tap_axis {
   index stride = 1, dilation = 1, taps = 1, period = 1;
+  bool are_apart = false;
 
   index phases() const { return detail::least(taps, period); }
   index phase(index tap) const { return tap % period; }
-  index shift(index tap) const { return tap * dilation / stride; }
+  index shift(index tap) const { return are_apart ? 0 : tap * dilation / stride; }
   index reach() const { return shift(taps - 1); }
 };
 
 /// How the windows of patches see lines. Windows are numbered along rows that are `pitch` apart, as lines are: a number
 /// and the offset of a tap give the element. Axes before the last two stay fixed; each of their taps has its own lines.
+/// So have taps along columns that are `apart`: then nothing lies between the rows of windows.
 template <int Rank>
 class window_lines {
  public:
-  explicit window_lines(const patch_geometry<Rank>& geometry) : geometry_(geometry), column_(axis(Rank - 1)) {
-    if constexpr (Rank > 1) row_ = axis(Rank - 2);
+  explicit window_lines(const patch_geometry<Rank>& geometry, bool apart = false)
+      : geometry_(geometry), column_(axis(Rank - 1, apart)) {
+    if constexpr (Rank > 1) row_ = axis(Rank - 2, false);
     for (int i = 0; i < Rank - 2; ++i) outer_taps_ *= geometry.kernel[i];
     pitch_ = find_pitch();
     shared_ = std::max(columns() + column_.reach() - pitch_, index{0});
@@ -72,15 +75,15 @@ class window_lines {
   /// Lays out what the windows of a strip see in the channels `channels[0]` to `channels[1]` - 1.
   template <class Patches, class T>
   void copy(const Patches& patches, const strip& part, const array<index, 2>& channels, T* to) const {
+    constexpr index together = 8;  // their lines stay in the first cache while blocks are laid out
     const index block = (part.room + reach()) * pitch_;
-    array<index, Rank + 3> position{};
-    position[0] = patches.group;
-    for (index c = channels[0]; c < channels[1]; ++c) {
-      position[2] = c;
+    for (index c = channels[0]; c < channels[1]; c += together) {
+      const array<index, 2> part_of_channels{{c, detail::least(c + together, channels[1])}};
+      T* place = to + (c - channels[0]) * blocks() * block;
       for (index outer = 0; outer < outer_taps_; ++outer) {
         for (index row = 0; row < row_.phases(); ++row) {
-          for (index column = 0; column < column_.phases(); ++column, to += block) {
-            copy_block(patches.program, {outer, row, column}, part, position, to);
+          for (index column = 0; column < column_.phases(); ++column, place += block) {
+            copy_blocks(patches, {outer, row, column}, part, part_of_channels, place);
           }
         }
       }
@@ -99,9 +102,10 @@ class window_lines {
   }
 
  private:
-  tap_axis axis(int i) const {
-    const index stride = geometry_.stride[i], dilation = geometry_.dilation[i];
-    return {stride, dilation, geometry_.kernel[i], stride / std::gcd(stride, dilation)};
+  tap_axis axis(int i, bool are_apart) const {
+    const index stride = geometry_.stride[i], dilation = geometry_.dilation[i], taps = geometry_.kernel[i];
+    return {stride, dilation, taps, are_apart ? std::max(taps, index{1}) : stride / std::gcd(stride, dilation),
+            are_apart};
   }
   /// Rows may share the zeros between them: zeros behind one row are those before the next.
   index find_pitch() const {
@@ -116,9 +120,6 @@ class window_lines {
     }
     return std::max(pitch, needed - shared);
   }
-  struct place_of_plane {
-    index plane, row;
-  };
   /// Finds the image of a plane and the place that a tap of the axes before the last two sees; false where it sees
   /// zeros.
   bool find_plane(index plane, index tap, array<index, Rank + 3>& position) const {
@@ -131,31 +132,60 @@ class window_lines {
     position[1] = plane;
     return inside;
   }
-  bool find_row(index phase, index line, array<index, Rank + 3>& position) const {
-    if constexpr (Rank == 1) return true;
-    else return (position[Rank + 1] = geometry_.place(Rank - 2, line - row_.shift(phase), phase)) >= 0;
-  }
   /// The taps whose lines are one block: a tap along the axes before the last two, and a phase along each of the last
   /// two.
   struct block_taps {
     index outer, row, column;
   };
-  template <class Program, class T>
-  void copy_block(const Program& program, const block_taps& taps, const strip& part, array<index, Rank + 3>& position,
-                  T* to) const {
+  /// Lays out a block of each channel. What the taps see is found once for all channels.
+  template <class Patches, class T>
+  void copy_blocks(const Patches& patches, const block_taps& taps, const strip& part, const array<index, 2>& channels,
+                   T* to) const {
     const auto run = detail::find_seen(geometry_, taps.column, -column_.shift(taps.column), pitch_);
-    const index lines = part.rows + reach();
-    std::fill(to, to + lines * pitch_ + shared_, T(0));
-    if (run.count == 0) return;
-    place_of_plane place{part.first_row / rows(), part.first_row % rows()};
-    bool inside = find_plane(place.plane, taps.outer, position);
-    for (index line = 0; line < lines; ++line, ++place.row, to += pitch_) {
-      if (crosses_planes() && place.row == rows()) {
-        place = {place.plane + 1, 0};
-        inside = find_plane(place.plane, taps.outer, position);
+    const index lines = part.rows + reach(), apart = blocks() * (part.room + reach()) * pitch_;
+    array<index, Rank + 3> position{};
+    position[0] = patches.group;
+    index plane = part.first_row / rows(), row = part.first_row % rows();
+    for (index line = 0, count = 0; line < lines; line += count, ++plane, row = 0) {
+      count = crosses_planes() ? detail::least(rows() - row, lines - line) : lines;
+      const bool is_last = line + count == lines;
+      const bool is_inside = find_plane(plane, taps.outer, position) && run.count > 0;
+      detail::seen_run seen{0, 1, is_inside ? count : 0};
+      if constexpr (Rank > 1) {
+        if (is_inside) seen = detail::find_seen(geometry_, taps.row, row - row_.shift(taps.row), count, Rank - 2);
       }
-      if (find_row(taps.row, place.row, position) && inside) detail::copy_seen<Rank>(program.at(position), run, to);
+      const bool is_whole = seen.count == count && run.count == pitch_ && shared_ == 0;
+      T* block = to + line * pitch_;
+      for (index c = channels[0]; c < channels[1]; ++c, block += apart) {
+        position[2] = c;
+        if (!is_whole) std::fill(block, block + count * pitch_ + (is_last ? shared_ : 0), T(0));
+        if (seen.count > 0) copy_rows(patches.program, position, {seen, run}, block);
+      }
     }
+  }
+  /// Copies what a tap sees along `seen[0]`, the rows of a plane, and `seen[1]`.
+  template <class Program, class T>
+  void copy_rows(const Program& program, array<index, Rank + 3>& position, const array<detail::seen_run, 2>& seen,
+                 T* to) const {
+    const auto cursor_at = [&](index row) {
+      if constexpr (Rank > 1) position[Rank + 1] = seen[0].first + row * seen[0].step;
+      return program.at(position);
+    };
+    to += seen[0].to * pitch_;
+    const index line = seen[0].to_step * pitch_;
+    if constexpr (std::is_same_v<decltype(cursor_at(0)), strided_cursor<T>>) {
+      const auto first = cursor_at(0);
+      if (seen[1].to_step == 1 && seen[1].step * first.stride == 1) {
+        const T* from = first.data + seen[1].first * first.stride;
+        const index step = cursor_at(1).data - first.data;
+        to += seen[1].to;
+        const bool is_one_run = step == seen[1].count && line == seen[1].count;
+        const index runs = is_one_run ? 1 : seen[0].count, count = is_one_run ? line * seen[0].count : seen[1].count;
+        for (index i = 0; i < runs; ++i) detail::copy_elements(from + i * step, count, to + i * line);
+        return;
+      }
+    }
+    for (index i = 0; i < seen[0].count; ++i) detail::copy_seen<Rank>(cursor_at(i), seen[1], to + i * line);
   }
 
   patch_geometry<Rank> geometry_;

@@ -56,16 +56,15 @@ constexpr index steps_until(index from, index place, index step) {
   return step == 1 ? place - from : (place - from + step - 1) / step;
 }
 
-/// The elements along the last axis that a tap sees: `count` of them from `first` on, `step` apart. Of the windows that
+/// The elements along an axis that a tap sees: `count` of them from `first` on, `step` apart. Of the windows that
 /// are asked for, number `to` sees the first, and each `to_step` further on the next.
 struct seen_run {
   index first = 0, step = 1, count = 0, to = 0, to_step = 1;
 };
 
-/// What tap `tap` of the windows `window`, ..., `window + count - 1` sees.
+/// What tap `tap` of the windows `window`, ..., `window + count - 1` sees along an axis.
 template <int Rank>
-seen_run find_seen(const patch_geometry<Rank>& geometry, index tap, index window, index count) {
-  constexpr int axis = Rank - 1;
+seen_run find_seen(const patch_geometry<Rank>& geometry, index tap, index window, index count, int axis = Rank - 1) {
   const index stride = geometry.stride[axis], image_step = geometry.image_step[axis];
   const index common = image_step == 1 ? 1 : std::gcd(stride, image_step);
   const index spread = window * stride + tap * geometry.dilation[axis] - geometry.padding[axis];
