@@ -1,4 +1,4 @@
-// expect: tenon: to print tensors and shapes include <tenon/io/print.hpp>
+// expect: tenon: to print tensors include <tenon/io/print.hpp>
 // tests/compile_fail/print_without_header.cpp: a tensor into a stream behind the smallest door alone.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

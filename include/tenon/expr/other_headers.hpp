@@ -55,7 +55,7 @@ struct result_of_other_name {
 };
 template <class Operand>
 struct result_of_print {
-  static_assert(must_hold<Operand>, "tenon: to print tensors and shapes include <tenon/io/print.hpp>");
+  static_assert(must_hold<Operand>, "tenon: to print tensors include <tenon/io/print.hpp>");
 };
 template <class Call>
 struct result_of_extents {
@@ -181,7 +181,5 @@ detail::result_of_other_name<struct use_permutation_with_a_seed> randperm(...);
 template <tensor_operand Operand>
   requires(Operand::shape_type::rank > 0)
 detail::result_of_print<Operand> operator<<(std::ios_base&, const Operand&);
-template <shape_type Shape>
-detail::result_of_print<Shape> operator<<(std::ios_base&, const Shape&);
 
 }  // namespace tenon
