@@ -160,8 +160,9 @@ struct row_steps {
   }
 };
 
-/// Folds the elements `part[0]` to `part[1]` - 1 of rows of values into a line, or combines them with it; `count` times,
-/// each time of rows further on and into another line. Out of line, so that its loop has the registers to itself.
+/// Folds the elements `part[0]` to `part[1]` - 1 of rows of values into a line, or combines them with it. So it does
+/// `count` times, each time of rows further on and into another line. Out of line, so that its loop has the registers
+/// to itself.
 template <class Monoid, bool Combines, class State, class Cursor, int Rows, int Sources>
 [[gnu::noinline]] void fold_across(const array<Cursor, Rows>& first_rows, const row_steps<Sources>& shared_steps,
                                    index count, const array<index, 2>& part, State* first_line, index pitch) {
