@@ -112,14 +112,20 @@ TEMPLATE_TEST_CASE("the places of the greatest in their squares", "[window_pool]
                weight = tenon_test::random_tensor<float>(rank<4>(5, 3, 3, 3), 2).template to<TestType>();
     const auto node = tenon::as_node(tenon::relu(tenon::convolve(image, weight, {.padding = {{1, 1}}})));
     const auto extents = halved(node.shape().to_array());
-    tenon::tensor<float, rank<4>, TestType> result(extents);
-    tenon::tensor<std::uint8_t, rank<4>, TestType> places(extents);
-    tenon::run_pooled_convolution(tenon::detail::make_target(result.write_view()), node,
-                                  tenon::kept_places<4>{tenon::detail::make_target(places.write_view())});
     list expected;
     const auto whole = numbers_of<TestType>(tenon::evaluated_tensor<TestType>(node));
-    CHECK(numbers_of<TestType>(result) == squares_of(whole, node.shape().to_array(), &expected));
-    CHECK(numbers_of<TestType>(places) == expected);
+    const auto greatest = squares_of(whole, node.shape().to_array(), &expected);
+    const auto check = [&] {
+      tenon::tensor<float, rank<4>, TestType> result(extents);
+      tenon::tensor<std::uint8_t, rank<4>, TestType> places(extents);
+      tenon::run_pooled_convolution(tenon::detail::make_target(result.write_view()), node,
+                                    tenon::kept_places<4>{tenon::detail::make_target(places.write_view())});
+      CHECK(numbers_of<TestType>(result) == greatest);
+      CHECK(numbers_of<TestType>(places) == expected);
+    };
+    check();
+    const tenon::single_thread_scope alone;  // has all rows of an image in one strip
+    check();
   }
 }
 

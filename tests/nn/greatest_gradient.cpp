@@ -13,16 +13,17 @@ using tenon_test::numbers_of;
 
 namespace {
 
-/// Of windows of `width` elements in planes of `height` rows: 2 rows each.
+/// Of windows of 2 rows of `width` elements in planes of `rows` times `columns`.
 std::vector<double> side_by_side_gradient(const std::vector<double>& x, const std::vector<double>& gradient,
-                                          tenon::index columns, tenon::index width) {
+                                          tenon::index rows, tenon::index columns, tenon::index width) {
   std::vector<double> result(x.size(), 0.0);
-  const tenon::index windows = columns / width;
+  const tenon::index windows = columns / width, lines = rows / 2;
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     const tenon::index line = static_cast<tenon::index>(i) / windows, window = static_cast<tenon::index>(i) % windows;
-    tenon::index best = 2 * line * columns + window * width;
+    const tenon::index top = line / lines * rows + line % lines * 2;
+    tenon::index best = top * columns + window * width;
     for (tenon::index tap = 1; tap < 2 * width; ++tap) {
-      const tenon::index place = (2 * line + tap / width) * columns + window * width + tap % width;
+      const tenon::index place = (top + tap / width) * columns + window * width + tap % width;
       const double value = x[static_cast<std::size_t>(place)], greatest = x[static_cast<std::size_t>(best)];
       if (value > greatest || (std::isnan(value) && !std::isnan(greatest))) best = place;
     }
@@ -32,8 +33,8 @@ std::vector<double> side_by_side_gradient(const std::vector<double>& x, const st
 }
 
 template <tenon::index Width, class Space>
-std::string gradient_difference(tenon::index columns) {
-  const rank<4> extents(2, 3, 6, columns);
+std::string gradient_difference(tenon::index columns, tenon::index rows = 6) {
+  const rank<4> extents(2, 3, rows, columns);
   const auto x = tenon_test::made_tensor<float, Space>(
       extents, [](tenon::index i) { return i * 5 % 9 == 0 ? std::nan("") : static_cast<double>(i * 7 % 5); });
   const nn::max_pool2d<nn::per_axis<2>(2, Width)> layer;
@@ -43,7 +44,7 @@ std::string gradient_difference(tenon::index columns) {
   auto backward = layer;
   backward.backward(x, y, gradient, dx.write_view());
   return tenon_test::difference(numbers_of(dx),
-                                side_by_side_gradient(numbers_of(x), numbers_of(gradient), columns, Width));
+                                side_by_side_gradient(numbers_of(x), numbers_of(gradient), rows, columns, Width));
 }
 
 }  // namespace
@@ -52,6 +53,7 @@ TEMPLATE_LIST_TEST_CASE("windows side by side, in lines of every length", "[grea
   for (const tenon::index columns : {2, 3, 7, 8, 14, 15, 30, 32, 33, 70}) {
     CAPTURE(columns);
     CHECK(gradient_difference<2, TestType>(columns) == "");
+    CHECK(gradient_difference<2, TestType>(columns, 7) == "");  // of each plane a row is in no window
   }
   for (const tenon::index columns : {3, 48, 50}) CHECK(gradient_difference<3, TestType>(columns) == "");
   for (const tenon::index columns : {4, 28, 70}) CHECK(gradient_difference<4, TestType>(columns) == "");
@@ -62,7 +64,8 @@ TEMPLATE_LIST_TEST_CASE("a gradient over the input, of an expression", "[greates
   const rank<4> extents(1, 2, 4, 21);
   auto x = tenon_test::counting<float, TestType>(extents, 1);
   const auto gradient = tenon_test::counting<float, TestType>(rank<4>(1, 2, 2, 7), 1);
-  const auto expected = side_by_side_gradient(numbers_of(x), numbers_of(tenon::evaluated_tensor(gradient * 2)), 21, 3);
+  const auto expected =
+      side_by_side_gradient(numbers_of(x), numbers_of(tenon::evaluated_tensor(gradient * 2)), 4, 21, 3);
   nn::max_pool2d<nn::per_axis<2>(2, 3)> layer;
   layer.backward(x, tenon::evaluated_tensor(layer.forward(x)), gradient * 2, x.write_view());
   CHECK(numbers_of(x) == expected);
