@@ -148,8 +148,11 @@ class view {
 
   TENON_INLINE constexpr view(T* data, const Shape& shape)
       : data_(data), shape_(shape), strides_(row_major_strides(shape.to_array())) {}
-  constexpr view(T* data, const Shape& shape, const array<index, rank>& strides)
-      : data_(data), shape_(shape), strides_(strides) {}
+  /// Strides are copied one by one: where compilers copy them together, they wait for those that were just written.
+  TENON_INLINE constexpr view(T* data, const Shape& shape, const array<index, rank>& strides)
+      : data_(data), shape_(shape), strides_{} {
+    for (int axis = 0; axis < rank; ++axis) strides_[axis] = strides[axis];
+  }
   view(const view&) = default;
   /// A view that only reads, or whose shape has the same rank and knows more extents, or fewer.
   /// throws    shape_error where they differ

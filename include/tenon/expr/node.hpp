@@ -189,7 +189,7 @@ TENON_INLINE constexpr leaf<T, Shape, host, held_here> as_node(tensor<T, Shape, 
 }
 template <class T, shape_type Shape, memory_space Space>
 TENON_INLINE constexpr leaf<std::remove_const_t<T>, Shape, Space> as_node(const view<T, Shape, Space>& operand) {
-  return {operand, {}};
+  return {view<const T, Shape, Space>(operand.data(), operand.shape(), operand.strides()), {}};
 }
 template <expression E>
 TENON_INLINE constexpr const E& as_node(const E& node) {
