@@ -18,8 +18,8 @@ TENON_ROWS(4)
 #undef TENON_ROWS
 
 #define TENON_ROWS(T)                                                                                         \
-  TENON_ENGINE(void vector_product<T, plain_matrix<T>>::run_rows() const)                                     \
-  TENON_ENGINE(void vector_product<T, plain_matrix<T>>::run_columns() const)                                  \
+  TENON_ENGINE(void vector_product<T, plain_matrix<T>, T>::run_rows() const)                                  \
+  TENON_ENGINE(void vector_product<T, plain_matrix<T>, T>::run_columns() const)                               \
   TENON_ENGINE(void host_product<number_products<T>, plain_matrix<T>, plain_matrix<T>, host_results<T>>::run( \
       index, index, index) const)                                                                             \
   TENON_ENGINE(void multiply_tile(const tile_operands<number_products<T>>&, index, index, T*, index))

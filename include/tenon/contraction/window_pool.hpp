@@ -208,10 +208,12 @@ void pool_on_host(const Target& target, const Places& places, const E& node, con
   const auto left = without_casts(left_matrix(product));
   const auto extents = extents_of_product(product);
   const matrix_extents counts{extents.rows, extents.columns, extents.depth};
+  const epilogue_type epilogue{pooled, lines, squares, kept};
   const counted_launch counted(operation_name<Product>);
+  if (run_first(host_problem_of<Product>(counts, left, patches, epilogue), on_host::batched_algorithms{})) return;
   run_batches(extents, [&](const auto& position) {
     run_first(host_problem_of<Product>(counts, left.at_batch(position), patches.at_batch(position),
-                                       epilogue_type{pooled, lines, squares, kept}.at_batch(position)),
+                                       epilogue.at_batch(position)),
               on_host::algorithms{});
   });
 }
