@@ -114,7 +114,7 @@ const reasons layers_without_gradients = {
     {"greatest_gradient", "a kernel of the backward pass of pools"},
     {"recurrent_steps recurrent_steps_backward", "kernels of recurrent layers, which have rows"},
     {"matrix_view path_sum table_row element_after space_after element_behind node_of_inputs arena_leaf "
-     "plain_node stream_leaf viewed",
+     "plain_node stream_leaf viewed kept_parts",
      "no layers"},
     {"block_linear", "its weight has no gradient; tests/nn/block_linear.cpp holds that of its input"},
     {"conv_settings_of pool_settings_of attention_settings_of transformer_settings_of", "options of layers"},

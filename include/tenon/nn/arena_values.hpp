@@ -22,14 +22,18 @@ namespace nn {
 template <class Keeper>
 struct kept_by;
 
+/// `Products` is what happens to convolutions and linear layers on the way.
+template <class Products>
 class arena_walk;
 /// What keeps the values of a network in use; inference.hpp has the definition, which calls the layers.
+template <class Products>
 struct arena_keeper;
 
 /// The owner of a leaf that lies in an arena.
+template <class Products>
 struct in_arena {
-  using keeper = arena_keeper;
-  arena_walk* walk;
+  using keeper = arena_keeper<Products>;
+  arena_walk<Products>* walk;
   int block;  ///< less than 0: what the network was given
 };
 
@@ -38,8 +42,8 @@ namespace detail {
 /// Whether values of an owner have no elements when `forward` is called.
 template <class Owner>
 inline constexpr bool has_no_elements = false;
-template <>
-inline constexpr bool has_no_elements<in_arena> = true;
+template <class Products>
+inline constexpr bool has_no_elements<in_arena<Products>> = true;
 
 }  // namespace detail
 
@@ -72,8 +76,8 @@ struct leaf<T, Shape, Space, Owner> {
 
 namespace nn {
 
-template <class T, class Shape, class Space>
-using arena_leaf = leaf<T, Shape, Space, in_arena>;
+template <class T, class Shape, class Space, class Products>
+using arena_leaf = leaf<T, Shape, Space, in_arena<Products>>;
 
 namespace detail {
 
@@ -104,23 +108,26 @@ void visit_owners(const Node& node, const Visitor& visitor) {
   }
 }
 
+/// What is made once of a layer, by its place.
+using kept_parts = std::vector<std::pair<const void*, std::shared_ptr<void>>>;
+
 }  // namespace detail
 
 /// One way through a network: with memory, its statements run; without, their blocks are planned.
+template <class Products>
 class arena_walk {
  public:
-  /// What is made once of a layer, by its place.
-  using kept_parts = std::vector<std::pair<const void*, std::shared_ptr<void>>>;
-
   /// Plans.
-  arena_walk(arena_plan& plan, kept_parts& parts) : plan_(plan), parts_(parts), memory_(nullptr), runs_(false) {}
+  arena_walk(arena_plan& plan, detail::kept_parts& parts, Products& products)
+      : plan_(plan), parts_(parts), products_(products), memory_(nullptr), runs_(false) {}
   /// Runs as planned.
-  arena_walk(arena_plan& plan, kept_parts& parts, std::byte* memory)
-      : plan_(plan), parts_(parts), memory_(memory), runs_(true) {}
+  arena_walk(arena_plan& plan, detail::kept_parts& parts, Products& products, std::byte* memory)
+      : plan_(plan), parts_(parts), products_(products), memory_(memory), runs_(true) {}
   arena_walk(const arena_walk&) = delete;
   arena_walk& operator=(const arena_walk&) = delete;
 
   bool runs() const { return runs_; }
+  Products& products() const { return products_; }
   /// Writes an expression to the next block, by a statement, or by several where one cannot say it.
   template <class Node>
   auto write(const Node& node) {
@@ -128,18 +135,18 @@ class arena_walk {
     const int first = next_;
     const auto target = write_plain(detail::without_owners(node));
     const int last = next_ - 1;
-    detail::visit_owners<in_arena>(node, [&](const in_arena& owner) { keep(owner.block, last); });
+    detail::visit_owners<owner>(node, [&](const owner& from) { keep(from.block, last); });
     for (int part = first; part < last; ++part) keep(part, last);
-    return arena_leaf<element, typename Node::shape_type, typename Node::space>{target, {this, last}};
+    return arena_leaf<element, typename Node::shape_type, typename Node::space, Products>{target, {this, last}};
   }
   /// The next block for elements of these extents, which `fill(view)` writes when the walk runs.
   template <class T, class Space, class Shape, class Fill, class... Inputs>
   auto filled(const Shape& extents, const Fill& fill, const Inputs&... inputs) {
     const view<T, Shape, Space> target(next_place<T>(extents.count()), extents);
     const int block = next_ - 1;
-    (detail::visit_owners<in_arena>(inputs, [&](const in_arena& owner) { keep(owner.block, block); }), ...);
+    (detail::visit_owners<owner>(inputs, [&](const owner& from) { keep(from.block, block); }), ...);
     if (runs_) fill(target);
-    return arena_leaf<T, Shape, Space>{target, {this, block}};
+    return arena_leaf<T, Shape, Space, Products>{target, {this, block}};
   }
   /// A block is needed until the walk is done.
   void keep_to_end(int block) { keep(block, next_ - 1); }
@@ -168,6 +175,8 @@ class arena_walk {
   }
 
  private:
+  using owner = in_arena<Products>;
+
   void keep(int block, int reader) {
     if (!runs_ && block >= 0) plan_.keep(block, reader);
   }
@@ -200,36 +209,47 @@ class arena_walk {
   }
 
   arena_plan& plan_;
-  kept_parts& parts_;
+  detail::kept_parts& parts_;
+  Products& products_;
   std::byte* memory_;
   bool runs_;
   int next_ = 0;
 };
 
-template <>
-struct kept_by<arena_keeper> {
-  using owner_type = in_arena;
+namespace detail {
+
+/// The walk that a value of a network in use belongs to.
+template <class Products, class... Nodes>
+arena_walk<Products>& walk_of(const Nodes&... nodes) {
+  arena_walk<Products>* walk = nullptr;
+  (visit_owners<in_arena<Products>>(nodes, [&](const in_arena<Products>& owner) { walk = owner.walk; }), ...);
+  return *walk;
+}
+
+}  // namespace detail
+
+template <class Products>
+struct kept_by<arena_keeper<Products>> {
+  using owner_type = in_arena<Products>;
   template <class Node>
   static auto written(const Node& node) {
-    arena_walk* walk = nullptr;
-    detail::visit_owners<in_arena>(node, [&](const in_arena& owner) { walk = owner.walk; });
-    return walk->write(node);
+    return detail::walk_of<Products>(node).write(node);
   }
 };
 
 /// What a layer or network in use makes: an expression that joins its reader, or that is written where it has a name.
-template <class Node>
+template <class Products, class Node>
 class arena_value {
  public:
   using kind = leaf_kind;
-  using keeper = arena_keeper;
+  using keeper = arena_keeper<Products>;
   using element = typename Node::element;
   using shape_type = typename Node::shape_type;
   using space = typename Node::space;
-  using leaf_type = arena_leaf<element, shape_type, space>;
+  using leaf_type = arena_leaf<element, shape_type, space, Products>;
   static constexpr tuple<> operands{};
 
-  arena_value(arena_walk& walk, const Node& node) : walk_(&walk), node_(node) {}
+  arena_value(arena_walk<Products>& walk, const Node& node) : walk_(&walk), node_(node) {}
   arena_value(const arena_value& other) : walk_(other.walk_), node_(other.node_), leaf_(other.written()) {}
   arena_value(arena_value&&) = default;
   arena_value& operator=(const arena_value&) = delete;
@@ -264,23 +284,23 @@ class arena_value {
   auto detached() const { return *this; }
 
  private:
-  arena_walk* walk_;
+  arena_walk<Products>* walk_;
   Node node_;
   mutable std::optional<leaf_type> leaf_;
 };
 
 }  // namespace nn
 
-template <class Node>
-const auto& as_node(const nn::arena_value<Node>& value) {
+template <class Products, class Node>
+const auto& as_node(const nn::arena_value<Products, Node>& value) {
   return value.written();
 }
-template <class Node>
-const auto& as_node(nn::arena_value<Node>& value) {
+template <class Products, class Node>
+const auto& as_node(nn::arena_value<Products, Node>& value) {
   return value.written();
 }
-template <class Node>
-Node as_node(nn::arena_value<Node>&& value) {
+template <class Products, class Node>
+Node as_node(nn::arena_value<Products, Node>&& value) {
   return value.node();
 }
 

@@ -21,14 +21,6 @@ struct multihead_attention_layer;
 
 namespace detail {
 
-/// The walk that a value of a network in use belongs to.
-template <class Node>
-arena_walk& walk_of(const Node& node) {
-  arena_walk* walk = nullptr;
-  visit_owners<in_arena>(node, [&](const in_arena& owner) { walk = owner.walk; });
-  return *walk;
-}
-
 /// Whether a layer is an expression of its input and nothing else happens in a call.
 template <class Layer>
 inline constexpr bool is_expression_layer =
@@ -49,10 +41,13 @@ const auto& linear_of_host(const fused_product<Layer>& layer) {
 }
 
 /// A layer that is called with a value of a network in use.
+template <class Products>
 struct arena_calls {
+  using arena = arena_walk<Products>;
+
   template <class Layer, class Node>
   static auto call(Layer& layer, const Node& node) {
-    arena_walk& walk = walk_of(node);
+    arena& walk = walk_of<Products>(node);
     if constexpr (requires { layer.output_shape(node.shape()); }) (void)layer.output_shape(node.shape());  // it fits
     const auto forward = [&](const auto& x) { return layer.forward(x); };
     if constexpr (does_nothing<Layer>) {
@@ -60,6 +55,8 @@ struct arena_calls {
     } else if constexpr (std::is_base_of_v<reshaping<Layer>, Layer>) {
       const auto here = stored(walk, node);
       return traced(here).reshape(layer.output_shape(here.shape()));
+    } else if constexpr (requires { walk.products().call(arena_calls{}, walk, layer, node); }) {
+      return walk.products().call(arena_calls{}, walk, layer, node);
     } else if constexpr (requires { linear_of_host(layer); }) {
       const auto here = stored(walk, node);
       const auto weight = walk.weight_for(linear_of_host(layer).weight.value, here.shape().count());
@@ -77,7 +74,7 @@ struct arena_calls {
   /// Overload for norms: what they do to a channel is computed once.
   template <index Channels, affine Affine, memory_space Space, dtype T, class Node>
   static auto call(batch_norm<Channels, Affine, Space, T>& layer, const Node& node) {
-    arena_walk& walk = walk_of(node);
+    arena& walk = walk_of<Products>(node);
     (void)layer.output_shape(node.shape());
     const auto& norm = walk.kept_of(&layer, [&] {
       if (!layer.options.track_statistics) {
@@ -95,24 +92,24 @@ struct arena_calls {
   template <index Embed, index Heads, class Settings, memory_space Space, dtype T, class Node, class Mask>
   static auto call(multihead_attention_layer<Embed, Heads, Settings, Space, T>& layer, const Node& node,
                    const Mask& mask) {
-    return attended(layer, node, stored(walk_of(node), mask));
+    return attended(layer, node, stored(walk_of<Products>(node), mask));
   }
   /// Overload for layers that only observe their input.
   template <class Layer, class Node>
     requires(Layer::observes)
   static auto call(Layer& layer, const Node& node) {
-    arena_walk& walk = walk_of(node);
+    arena& walk = walk_of<Products>(node);
     const auto here = stored(walk, node);
     if (walk.runs()) layer.see(without_owners(here));
     return value(walk, here);
   }
   template <class... Layers, class Node>
   static auto call(fused_network<Layers...>& network, const Node& node) {
-    return call_all(value(walk_of(node), node), network.layers);
+    return call_all(value(walk_of<Products>(node), node), network.layers);
   }
   template <class Network, class Node>
   static auto call(fused_residual<Network>& block, const Node& node) {
-    arena_walk& walk = walk_of(node);
+    arena& walk = walk_of<Products>(node);
     const auto x = stored(walk, node);
     const auto changed = as_node(call(block.inner, x));
     check_kept(x.shape().to_array(), changed.shape().to_array());
@@ -120,7 +117,7 @@ struct arena_calls {
   }
   template <class... Networks, class Node>
   static auto call(fused_branches<Networks...>& layer, const Node& node) {
-    arena_walk& walk = walk_of(node);
+    arena& walk = walk_of<Products>(node);
     const auto x = stored(walk, node);
     return apply_tuple(
         [&](Networks&... network) {
@@ -133,37 +130,50 @@ struct arena_calls {
   /// Overload for layers of several inputs.
   template <class Layer, class First, class Second, class... Rest>
   static auto call(Layer& layer, const First& first, const Second& second, const Rest&... rest) {
-    return filled(walk_of_any(first, second, rest...), layer, first, second, rest...);
+    return filled(walk_of<Products>(first, second, rest...), layer, first, second, rest...);
   }
   template <class Layer, class... Nodes>
   static auto call_states(Layer& layer, const Nodes&... nodes) {
-    arena_walk& walk = walk_of_any(nodes...);
+    arena& walk = walk_of<Products>(nodes...);
     return states_of(walk, layer, stored(walk, nodes)...);
   }
 
   template <class Node>
-  static auto value(arena_walk& walk, const Node& node) {
-    return arena_value<Node>(walk, node);
+  static auto value(arena& walk, const Node& node) {
+    return arena_value<Products, Node>(walk, node);
+  }
+  /// The value in memory, by a statement where it is not there yet.
+  template <class Node>
+  static auto stored(arena& walk, const Node& node) {
+    if constexpr (is_leaf_node<Node>) return node;
+    else return walk.write(node);
+  }
+  /// `make(node)` where that takes no more statements than the node alone, else of the node in memory.
+  template <class Node, class Make>
+  static auto extended(arena& walk, const Node& node, const Make& make) {
+    using plain = plain_node<Node>;
+    if constexpr (is_leaf_node<Node> ||
+                  kernel_count<plain_node<decltype(as_node(make(node)))>> <= kernel_count<plain>) {
+      return value(walk, as_node(make(node)));
+    } else {
+      return extended(walk, walk.write(node), make);
+    }
   }
 
  private:
-  template <class... Nodes>
-  static arena_walk& walk_of_any(const Nodes&... nodes) {
-    arena_walk* walk = nullptr;
-    (visit_owners<in_arena>(nodes, [&](const in_arena& owner) { walk = owner.walk; }), ...);
-    return *walk;
-  }
   /// Attention in three statements: a product, attention, and a product that goes on with its reader.
   template <index Embed, index Heads, class Settings, memory_space Space, dtype T, class Node, class Mask>
   static auto attended(multihead_attention_layer<Embed, Heads, Settings, Space, T>& layer, const Node& node,
                        const Mask& mask) {
-    arena_walk& walk = walk_of(node);
+    arena& walk = walk_of<Products>(node);
     (void)layer.output_shape(node.shape());
     const auto x = stored(walk, node);
     const index count = x.shape().count();
     const auto rows = walk.write(as_node(layer.projection(x, walk.weight_for(layer.in_proj_weight.value, count))));
     const view<T, rank<3>, Space> whole(const_cast<T*>(rows.elements.data()), rows.shape());
-    const auto heads = [&](int part) { return arena_leaf<T, rank<4>, Space>{layer.heads_of(whole, part), rows.owner}; };
+    const auto heads = [&](int part) {
+      return arena_leaf<T, rank<4>, Space, Products>{layer.heads_of(whole, part), rows.owner};
+    };
     const auto last = layer.expression(heads(0), heads(1), heads(2), mask);
     const auto seen = walk.template filled<T, Space>(
         shape<dyn, dyn, Embed>(x.shape().to_array()),
@@ -175,30 +185,13 @@ struct arena_calls {
     const auto weight = walk.weight_for(layer.out_proj.weight.value, count);
     return extended(walk, seen, [&](const auto& y) { return layer.out_proj.forward_by(weight, y); });
   }
-  /// The value in memory, by a statement where it is not there yet.
-  template <class Node>
-  static auto stored(arena_walk& walk, const Node& node) {
-    if constexpr (is_leaf_node<Node>) return node;
-    else return walk.write(node);
-  }
-  /// `make(node)` where that takes no more statements than the node alone, else of the node in memory.
-  template <class Node, class Make>
-  static auto extended(arena_walk& walk, const Node& node, const Make& make) {
-    using plain = plain_node<Node>;
-    if constexpr (is_leaf_node<Node> ||
-                  kernel_count<plain_node<decltype(as_node(make(node)))>> <= kernel_count<plain>) {
-      return value(walk, as_node(make(node)));
-    } else {
-      return extended(walk, walk.write(node), make);
-    }
-  }
   /// What layers make that do more than evaluate an expression; they have memory of their own for that.
   template <class Layer, class... Nodes>
-  static auto filled(arena_walk& walk, Layer& layer, const Nodes&... nodes) {
+  static auto filled(arena& walk, Layer& layer, const Nodes&... nodes) {
     return filled_from(walk, layer, stored(walk, nodes)...);
   }
   template <class Layer, class First, class... Rest>
-  static auto filled_from(arena_walk& walk, Layer& layer, const First& first, const Rest&... rest) {
+  static auto filled_from(arena& walk, Layer& layer, const First& first, const Rest&... rest) {
     using made = node_of<decltype(layer.forward(first.view(), rest.view()...))>;
     const auto extents = [&] {
       if constexpr (requires { layer.output_shape(first.shape(), rest.shape()...); }) {
@@ -213,7 +206,7 @@ struct arena_calls {
     return value(walk, leaf);
   }
   template <class Layer, class First, class... Rest>
-  static auto states_of(arena_walk& walk, Layer& layer, const First& first, const Rest&... rest) {
+  static auto states_of(arena& walk, Layer& layer, const First& first, const Rest&... rest) {
     const auto values = walk.runs() ? layer.forward(first.view(), rest.view()...) : layer.values_for(first.shape());
     return values.each([&](const auto& each) {
       using view_type = std::remove_cvref_t<decltype(each)>;
@@ -232,22 +225,23 @@ struct arena_calls {
 }  // namespace detail
 
 /// What layers of a module make while a network is planned: their values lie in the arena of `nn::inference`.
+template <class Products>
 struct arena_keeper {
   /// What a layer makes.
   template <class Layer, class... Operands>
   static auto call(Layer& layer, Operands&&... operands) {
-    return detail::arena_calls::call(layer, as_node(std::forward<Operands>(operands))...);
+    return detail::arena_calls<Products>::call(layer, as_node(std::forward<Operands>(operands))...);
   }
   template <class Layer, class... Operands>
   static auto call_states(Layer& layer, Operands&&... operands) {
-    return detail::arena_calls::call_states(layer, as_node(std::forward<Operands>(operands))...);
+    return detail::arena_calls<Products>::call_states(layer, as_node(std::forward<Operands>(operands))...);
   }
   /// An expression as one value, which is computed once however often it is read.
   template <class Operand>
   static auto settled(Operand&& operand) {
     using type = std::remove_cvref_t<Operand>;
     if constexpr (requires(const type& value) { value.written(); }) return type(std::forward<Operand>(operand));
-    else return detail::arena_calls::value(detail::walk_of(as_node(operand)), as_node(operand));
+    else return detail::arena_calls<Products>::value(detail::walk_of<Products>(as_node(operand)), as_node(operand));
   }
 };
 
@@ -275,6 +269,7 @@ class inference {
       parameter.gradient.reset();
     });
     plan();
+    if constexpr (requires(products& own) { own.check_all_met(); }) detail::products_of(*network_).check_all_met();
     arena_bytes_ = plan_.bytes();
     memory_ = storage<std::byte, space>(arena_bytes_);
   }
@@ -300,6 +295,8 @@ class inference {
 
  private:
   using space = typename std::tuple_element_t<0, std::tuple<Inputs...>>::space;
+  using products = std::remove_cvref_t<decltype(detail::products_of(std::declval<Network&>()))>;
+  using walk_type = arena_walk<products>;
 
   template <class View, class Node>
   static constexpr bool lies_as = std::is_same_v<typename View::element, typename Node::element> &&
@@ -321,20 +318,21 @@ class inference {
       plan();
       if (plan_.bytes() > arena_bytes_) arena_bytes_ = plan_.bytes(), memory_ = storage<std::byte, space>(arena_bytes_);
     }
-    arena_walk walk(plan_, parts_, memory_.data());
+    walk_type walk(plan_, parts_, detail::products_of(*network_), memory_.data());
     return pass(walk, inputs...);
   }
 
   void plan() {
     plan_.clear();
-    arena_walk walk(plan_, parts_);
+    walk_type walk(plan_, parts_, detail::products_of(*network_));
     apply_tuple([&](const auto&... extents) { pass(walk, Inputs(nullptr, extents)...); }, planned_);
     plan_.place();
   }
-  auto pass(arena_walk& walk, const Inputs&... inputs) {
+  auto pass(walk_type& walk, const Inputs&... inputs) {
     const no_grad in_use;
     const auto made = detail::called_with(
-        *network_, arena_leaf<typename Inputs::element, typename Inputs::shape_type, space>{inputs, {&walk, -1}}...);
+        detail::network_within(*network_),
+        arena_leaf<typename Inputs::element, typename Inputs::shape_type, space, products>{inputs, {&walk, -1}}...);
     const auto written = detail::each_value(made, [](const auto& value) { return traced(value); });
     return detail::each_value(written, [&](const auto& value) {
       walk.keep_to_end(value.owner.block);
@@ -366,7 +364,7 @@ class inference {
   std::unique_ptr<Network> network_;  // layers stay where they are when this moves
   tuple<typename Inputs::shape_type...> largest_, planned_;
   arena_plan plan_;
-  arena_walk::kept_parts parts_;
+  detail::kept_parts parts_;
   index arena_bytes_ = 0;
   storage<std::byte, space> memory_;
 };

@@ -1,4 +1,4 @@
-// tenon/nn/inference_inputs.hpp: how inputs of a network in use are given, and what its results are made of.
+// tenon/nn/inference_inputs.hpp: what a network in use is given: its inputs, and who calls its products.
 // An input is said by its extents, or by a tensor like those to come.
 // Floor 7: may include base, core, device, expr, plan, algorithms, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,46 @@
 
 namespace tenon::nn {
 
+/// Convolutions and linear layers as they are.
+struct plain_products {};
+
+/// A network in use whose convolutions and linear layers are called by `Products`: with
+/// `products.call(calls, walk, layer, node)`.
+template <class Network, class Products>
+struct network_by_products {
+  Network network;
+  Products products;
+
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    network.visit_parameters(visitor);
+  }
+  void eval() {
+    if constexpr (requires { network.eval(); }) network.eval();
+  }
+};
+template <class Network, class Products>
+struct parameters_of<network_by_products<Network, Products>> : parameters_of<Network> {};
+
 namespace detail {
+
+template <class Network>
+plain_products& products_of(Network&) {
+  static plain_products as_they_are;
+  return as_they_are;
+}
+template <class Network, class Products>
+Products& products_of(network_by_products<Network, Products>& net) {
+  return net.products;
+}
+template <class Network>
+Network& network_within(Network& net) {
+  return net;
+}
+template <class Network, class Products>
+Network& network_within(network_by_products<Network, Products>& net) {
+  return net.network;
+}
 
 /// The view that an input is seen as. Where extents alone are given, elements are of the network's own type; else the
 /// tensor's.

@@ -1,13 +1,17 @@
-// tenon/nn/quantise.hpp: a fused network as one of bytes, and the samples that tell what its bytes stand for.
+// tenon/nn/quantise.hpp: a network as one of bytes, and the samples that tell what its bytes stand for.
 // Weights have a scale for each output, inputs of products one each: the greatest magnitude seen is the greatest byte.
 // Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <list>
 #include <tenon/nn/inference.hpp>
 #include <tenon/nn/max_windows.hpp>
 #include <tenon/nn/quantised_layers.hpp>
+#include <utility>
+#include <vector>
 
 namespace tenon::nn {
 
@@ -112,6 +116,79 @@ quantised_product<Layer> product_of_bytes(const fused_product<Layer>& product, f
   return result;
 }
 
+/// What a step of the bytes of each product's input stands for, in the order of the products.
+class input_scales {
+ public:
+  /// throws    error for what is no range
+  explicit input_scales(const tensor<float, rank<1>>& ranges) : scales_(static_cast<std::size_t>(ranges.size())) {
+    for (index k = 0; k < ranges.size(); ++k) {
+      const float greatest = ranges(k);
+      if (!(greatest >= 0 && std::isfinite(greatest))) {
+        throw error(
+            compose_text("quantised: range ", k, " is ", greatest, ", expected the greatest magnitude that was seen"));
+      }
+      scales_[static_cast<std::size_t>(k)] = greatest == 0 ? 1.0f : greatest / greatest_byte;
+    }
+  }
+  /// throws    error behind the last
+  float next() {
+    if (next_ == scales_.size()) throw_count("more");
+    return scales_[next_++];
+  }
+  /// throws    error where some are left
+  void check_all_met() const {
+    if (next_ != scales_.size()) throw_count(next_);
+  }
+
+ private:
+  template <class Count>
+  [[noreturn]] void throw_count(const Count& products) const {
+    throw error(compose_text("quantised: ", scales_.size(), " ranges, but the network has ", products,
+                             " convolutions and linear layers"));
+  }
+
+  std::vector<float> scales_;
+  std::size_t next_ = 0;
+};
+
+/// The layers of a module that become products of bytes. Transposed convolutions stay.
+template <class Layer>
+inline constexpr bool becomes_bytes = is_product<Layer>;
+template <class Layer>
+  requires(Layer::is_transposed)
+inline constexpr bool becomes_bytes<Layer> = false;
+
+/// Products of a module as they are, with an observer in front of each. A layer that is called twice has one range.
+struct watched_products {
+  std::list<float>* greatest;
+
+  template <class Calls, class Layer, class Node>
+    requires(becomes_bytes<Layer>)
+  auto call(Calls, arena_walk<watched_products>& walk, Layer& layer, const Node& node) {
+    const auto& observer = walk.kept_of(&layer, [&] { return range_observer{&greatest->emplace_back(-1.0f)}; });
+    const auto x = Calls::stored(walk, node);
+    if (walk.runs()) observer.see(without_owners(x));
+    return Calls::extended(walk, x, [&](const auto& input) { return layer.forward(input); });
+  }
+};
+/// Products of a module in bytes. Rounding an input is part of the statement that writes it.
+struct products_of_bytes {
+  input_scales scales;
+
+  template <class Calls, class Layer, class Node>
+    requires(becomes_bytes<Layer>)
+  auto call(Calls, arena_walk<products_of_bytes>& walk, Layer& layer, const Node& node) {
+    using product_type = decltype(product_of_bytes(product_of(layer), 0.0f));
+    const auto& made = walk.kept_of(&layer, [&] {
+      const float scale = scales.next();
+      return std::pair<quantiser, product_type>{{scale}, product_of_bytes(product_of(layer), scale)};
+    });
+    const auto bytes = Calls::stored(walk, made.first.forward(node));
+    return Calls::extended(walk, bytes, [&](const auto& input) { return made.second.forward(input); });
+  }
+  void check_all_met() const { scales.check_all_met(); }
+};
+
 /// `next_scale()` gives the scale of each product's input, in order.
 template <class Network, class Next>
 auto quantised_network(const Network& network, const Next& next_scale) {
@@ -125,6 +202,10 @@ auto quantised_network(const Network& network, const Next& next_scale) {
 /// The network with an observer in front of each product, and below zero what it will have seen.
 template <class Network>
 auto observed_network(const Network& network, std::list<float>& greatest) {
+  return network_by_products<Network, watched_products>{network, {&greatest}};
+}
+template <class... Layers>
+auto observed_network(const fused_network<Layers...>& network, std::list<float>& greatest) {
   return with_products_replaced(
       network, [&]<class... Done, class Layer>(tuple<Done...>&& done, const fused_product<Layer>& product) {
         return appended(appended(std::move(done), range_observer{&greatest.emplace_back(-1.0f)}), product);
@@ -144,32 +225,57 @@ auto quantised(const fused_network<Layers...>& network) {
   return detail::quantised_network(network, [] { return 0.0f; });
 }
 
-/// Runs samples through a fused network, and keeps the greatest magnitude of every input of a convolution or linear
-/// layer: what a network of bytes has to know.
+/// A network in bytes whose inputs of convolutions and linear layers have these ranges, as `calibration` tells them.
+/// `inference` makes the bytes of a module or `sequential`, and keeps the weights of floats beside them.
+/// throws    error for a number that is no range, and where there are more or fewer layers: of a fused network here, of
+///           others when `inference` plans
+/// example   nn::inference use(nn::quantised(net, ranges), shape<dyn, 1, 28, 28>(64, 1, 28, 28));
+template <class Network>
+auto quantised(const Network& network, const tensor<float, rank<1>>& ranges) {
+  detail::input_scales scales(ranges);
+  return network_by_products<Network, detail::products_of_bytes>{network, {scales}};
+}
+template <class... Layers>
+auto quantised(const fused_network<Layers...>& network, const tensor<float, rank<1>>& ranges) {
+  detail::input_scales scales(ranges);
+  auto result = detail::quantised_network(network, [&] { return scales.next(); });
+  scales.check_all_met();
+  return result;
+}
+
+/// Runs samples through a network, and keeps the greatest magnitude of every input of a convolution or linear layer:
+/// what a network of bytes has to know. Inputs are given as to `inference`.
 /// source    torch.ao.quantization, with symmetric minimum and maximum observers
-/// example   nn::calibration seen(nn::fuse(net), shape<dyn, 1, 28, 28>(64, 1, 28, 28));
-///           for (const auto& batch : samples) seen.run(batch.view());
+/// example   nn::calibration seen(net, shape<dyn, 1, 28, 28>(64, 1, 28, 28));
+///           for (const auto& batch : samples) seen.run(batch);
 ///           nn::inference use(seen.quantised(), shape<dyn, 1, 28, 28>(64, 1, 28, 28));
-template <class Network, shape_type Input, memory_space Space = typename Network::row::space,
-          dtype T = typename Network::row::element>
+template <class Network, class... Given>
 class calibration {
  public:
-  calibration(Network network, const Input& largest)
-      : network_(std::move(network)), use_(detail::observed_network(network_, ranges_), largest) {}
+  explicit calibration(Network network, const Given&... largest)
+      : network_(std::move(network)), use_(detail::observed_network(network_, ranges_), largest...) {}
   calibration(const calibration&) = delete;  // observers know where the ranges are
 
   /// The network's answer to a batch of samples, whose ranges are kept; valid until the next run.
   /// throws    error for values that are not finite; shape_error as `inference`
-  auto run(const view<const T, Input, Space>& samples) { return use_.run(samples); }
+  template <tensor_operand... Samples>
+  auto run(const Samples&... samples) {
+    return use_.run(samples...);
+  }
+  /// The greatest magnitude of each such input, in the order in which their layers are called first; less than 0 before
+  /// the first sample.
+  tensor<float, rank<1>> ranges() const {
+    tensor<float, rank<1>> result({static_cast<index>(ranges_.size())});
+    std::copy(ranges_.begin(), ranges_.end(), result.data());
+    return result;
+  }
   /// The network of bytes for values such as have been seen; what is greater is taken for the greatest.
   /// throws    error before the first sample
   auto quantised() const {
-    auto range = ranges_.begin();
-    return detail::quantised_network(network_, [&] {
-      const float greatest = *range++;
+    for (const float greatest : ranges_) {
       if (greatest < 0) throw error("calibration: no samples, expected some that tell the ranges of values");
-      return greatest == 0 ? 1.0f : greatest / greatest_byte;
-    });
+    }
+    return nn::quantised(network_, ranges());
   }
 
  private:
@@ -178,7 +284,7 @@ class calibration {
 
   Network network_;
   std::list<float> ranges_;  // a list: its elements stay where they are
-  inference<observed_network, view<const T, Input, Space>> use_;
+  inference<observed_network, typename detail::input_view<observed_network, Given>::type...> use_;
 };
 
 }  // namespace tenon::nn
