@@ -1,6 +1,7 @@
 # Kills a training at random moments and goes on, again and again: losses, weights and accuracy must be those of one
 # that was never stopped. Variables: program, which takes the options of examples/mnist; folder, which this may overwrite.
 # SPDX-License-Identifier: Apache-2.0
+find_program(shell sh REQUIRED)
 set(kills_wanted 20)
 set(training --limit 40 --batch 8 --epochs 3)
 
@@ -31,10 +32,16 @@ while(kills LESS kills_wanted)
     math(EXPR seconds "${moment} / 1000000")
     math(EXPR fraction "1000000 + ${moment} % 1000000")
     string(SUBSTRING "${fraction}" 1 6 fraction)
-    execute_process(COMMAND "${program}" ${training} --csv "${folder}/resumed.csv" --save "${folder}/resumed"
+    execute_process(COMMAND "${shell}" -c [[echo $$ > "$0"; exec "$@"]] "${folder}/process"
+      "${program}" ${training} --csv "${folder}/resumed.csv" --save "${folder}/resumed"
       --checkpoint "${folder}/checkpoint" --every 2 --resume TIMEOUT "${seconds}.${fraction}"
       RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
     if(result MATCHES "terminated|timeout")
+      # LLVM's OpenMP has a file by the number of its process. Killed before it fills that, it leaves an empty one, and a
+      # later process of the same number, whichever it is, ends with a bus error.
+      file(STRINGS "${folder}/process" process LIMIT_COUNT 1)
+      file(GLOB left "/dev/shm/__KMP_REGISTERED_LIB_${process}_*")
+      file(REMOVE ${left})
       math(EXPR kills "${kills} + 1")
       math(EXPR longest "${longest} * 11 / 10")  # in the end long enough for a machine that has become slower
     elseif(NOT result EQUAL 0)
