@@ -139,6 +139,7 @@ TEST_CASE("names that one side lacks are listed, and left where loading is not s
   const auto bias = numbers_of(tenon::get<0>(net.layers).bias.value), before = all_values(net);
   const auto text = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(net, file.path); });
   CHECK(has(text, "network; 0.bias is missing; head.bias is unexpected; head.weight is unexpected"));
+  CHECK_FALSE(has(text, "leaves the rest"));
   CHECK(all_values(net) == before);
   const auto differences = tenon::train::load_state(net, file.path, {.strict = false});
   CHECK(differences.missing == names_of_state{"0.bias"});
@@ -149,6 +150,20 @@ TEST_CASE("names that one side lacks are listed, and left where loading is not s
   const auto misshapen =
       tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(other, file.path, {.strict = false}); });
   CHECK(has(misshapen, "network; 0.weight has extents [4, 3], expected [5, 3]"));
+}
+
+TEST_CASE("a file that has more than a network says how to leave the rest", "[checkpoint]") {
+  const scratch_file file("training.safetensors");
+  auto saved = nn::sequential(nn::linear<3, 4>{}, nn::linear<4, 2>{});
+  saved.initialise(1);
+  tenon::train::save_state(saved, file.path);
+  auto part = nn::sequential(nn::linear<3, 4>{});
+  const auto text = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(part, file.path); });
+  CHECK(has(text,
+            "network; 1.bias is unexpected; 1.weight is unexpected; all that the network has is there: {.strict = "
+            "false} leaves the rest"));
+  tenon::train::load_state(part, file.path, {.strict = false});
+  CHECK(all_values(part) == all_values(tenon::get<0>(saved.layers)));
 }
 
 TEST_CASE("a state is loaded from bytes in memory", "[checkpoint]") {

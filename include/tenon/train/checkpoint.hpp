@@ -166,8 +166,10 @@ state_differences compare_state(Network& net, const io::safetensors_file& file, 
     if (has_prefix(name) && !known.contains(name)) names.unexpected.push_back(name);
   }
   if (options.strict) {
+    const bool is_whole = facts.empty() && names.missing.empty() && !names.unexpected.empty();
     for (const auto& name : names.missing) facts += "; " + name + " is missing";
     for (const auto& name : names.unexpected) facts += "; " + name + " is unexpected";
+    if (is_whole) facts += "; all that the network has is there: {.strict = false} leaves the rest";
   }
   if (!facts.empty()) io::refuse("load_state", file.path(), "it does not fit the network" + facts);
   return names;
