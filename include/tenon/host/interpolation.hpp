@@ -92,10 +92,7 @@ struct interpolated_lines {
   TENON_INLINE void write_line(T* target, const Source* from, const counted_elements<Number>& counted,
                                index output) const {
     const index begin = counted.begin[output], end = counted.begin[output + 1];
-    if (begin == end) {
-      std::fill_n(target, inner, T(0));
-      return;
-    }
+    if (begin == end) return static_cast<void>(std::fill_n(target, inner, T(0)));
     const auto product = [&](index i, index j) {
       return T(counted.weight[i]) * static_cast<T>(from[counted.place[i] * inner + j]);
     };

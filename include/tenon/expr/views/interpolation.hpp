@@ -250,10 +250,9 @@ auto interpolated(const Operand& x, const Places& places, std::integer_sequence<
 /// An image whose last axes have other extents: each element is the mean of those near its place, weighted by a filter.
 /// extents   [..., image...] to [..., output...], as `places` say
 /// throws    shape_error where those of the operand are other ones
-/// cost      on the host a pass along each axis, with a product for each element that counts: 1 of nearest elements, 2
-///           of a linear filter, 4 of a cubic one. On devices one pass, of 4 and 16 for images; antialiased, a matrix
-///           product along each axis, where NaN and infinities reach all others. Nearest elements of devices, and those
-///           that are neither float nor double, are no pass of their own
+/// cost      on the host a pass along each axis, of 1 product for nearest elements, 2 for a linear filter, 4 for a
+///           cubic one. On devices one pass, of 4 and 16 for images; antialiased, a matrix product along each axis, by
+///           which NaN and infinities reach all others. Nearest ones of devices or other types are no pass of their own
 /// example   interpolate(image, interpolated_places<float, 1, linear_filter>{{{4}}, {{8}}, {{0.5f}}, 1})
 template <tensor_operand Operand, class Number, int Rank, class Filter>
 auto interpolate(const Operand& x, const interpolated_places<Number, Rank, Filter>& places) {
