@@ -68,6 +68,12 @@ std::vector<std::int64_t> call::known_integers(std::size_t i, const char* what) 
   return known(i, what).integers();
 }
 
+extents call::whole_numbers(std::size_t i, const char* what) const {
+  if (in(i).whole) return *in(i).whole;
+  const lengths all = known_integers(i, what);
+  return {all.begin(), all.end()};
+}
+
 std::int64_t call::integer(const char* name, std::int64_t otherwise) const {
   return has_attribute(name) ? at.attributes.at(name).integer : otherwise;
 }

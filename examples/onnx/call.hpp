@@ -18,9 +18,13 @@ struct call {
   value& in(std::size_t i) const;
   std::size_t count() const { return at.inputs.size(); }
   std::string code(std::size_t i, binding least = binding::loose) const { return net.code_of(in(i), least); }
+  /// An input that lies in memory in its order, and so may be reshaped.
+  std::string code_in_memory(std::size_t i) const { return in(i).is_known() ? code(i) : net.name_of(in(i)); }
   /// Elements that have to be known: of weights, axes and the like.
   const constant& known(std::size_t i, const char* what) const;
   std::vector<std::int64_t> known_integers(std::size_t i, const char* what) const;
+  /// Whole numbers that are known, or hang on extents: of shapes, bounds and the like.
+  extents whole_numbers(std::size_t i, const char* what) const;
 
   bool has_attribute(const char* name) const { return at.attributes.contains(name); }
   std::int64_t integer(const char* name, std::int64_t otherwise) const;

@@ -168,7 +168,7 @@ bool fold_fill(const call& now) {
     return keep_fill(now, broadcast(now, from.extents, *all), from.fill ? *from.fill : from.data->one());
   }
   if (!from.fill) return false;
-  if (operation == "Slice" && now.in(0).rank() > 0) {
+  if (operation == "Slice" && now.in(0).rank() > 0 && !now.in(1).whole && !now.in(2).whole) {
     extents made = from.extents;
     const auto axes = now.axes(3);
     const auto begins = now.known_integers(1, "starts"), ends = now.known_integers(2, "ends");

@@ -251,7 +251,7 @@ std::string network::constant_code(value& each) {
     std::vector<std::string> codes;
     for (const extent& number : *each.whole) codes.push_back(number.code);
     return named("tn::tensor<" + std::string(type_of(each.element).name) + ", " + shape_type_of(each.extents) +
-                     ", Space>{" + joined(codes) + "}",
+                     ", Space>({}, {" + joined(codes) + "})",
                  "const auto");
   }
   const bool is_parameter = type_of(each.element).is_floating && !each.source.empty();

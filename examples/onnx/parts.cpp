@@ -50,13 +50,39 @@ struct part {
   std::string code;
   extent count;
 };
-part part_of(const call& each, const extent& whole, std::int64_t begin, std::int64_t end, std::int64_t step) {
+/// Those between bounds of which one hangs on extents; what such a bound is at run time is not cut to the axis.
+part part_between(const extent& whole, const extent& begin, const extent& end) {
+  enum class sign { plus, minus, both };
+  const auto sign_of = [](const extent& bound) {
+    const auto is_minus = [](const auto& term) { return term.second < 0; };
+    if (std::none_of(bound.terms.begin(), bound.terms.end(), is_minus)) return sign::plus;
+    return std::all_of(bound.terms.begin(), bound.terms.end(), is_minus) ? sign::minus : sign::both;
+  };
+  const auto place_of = [&](const extent& bound) { return sign_of(bound) == sign::minus ? whole + bound : bound; };
+  const bool is_open = end.known && (*end.known >= INT32_MAX || (whole.known && *end.known >= *whole.known));
+  const std::string code = "tn::range(" + begin.code + ", " + (is_open ? "tn::open_end" : end.code) + ")";
+  if (sign_of(begin) == sign::both || sign_of(end) == sign::both) return {code, unknown_extent()};
+  return {code, (is_open ? whole : place_of(end)) - place_of(begin)};
+}
+
+part part_of(const call& each, const extent& whole, const extent& first_bound, const extent& last_bound,
+             std::int64_t step) {
+  const bool is_known = first_bound.known && last_bound.known;
+  const bool is_whole =
+      is_known && (*first_bound.known == -1 || *first_bound.known >= INT32_MAX) && *last_bound.known <= INT32_MIN;
+  if (step == -1 && is_whole && !whole.known) return {"tn::range(-1, tn::open_end, -1)", whole};
+  if (step < 1 && (step == 0 || !is_known || !whole.known))
+    each.refuse("has a step of " + std::to_string(step) + ", which is not supported");
+  if (step > 0 && first_bound.known && *first_bound.known >= INT32_MAX) return {"tn::range(0, 0)", 0};
+  if (!is_known) {
+    if (step != 1) each.refuse("has a step of " + std::to_string(step) + " between bounds that are known at run time");
+    return part_between(whole, first_bound, last_bound);
+  }
+  const std::int64_t begin = *first_bound.known, end = *last_bound.known;
   const auto text = [&](const std::string& first, const std::string& last) {
     const std::string stride = step == 1 ? "" : ", " + std::to_string(step);
     return "tn::range(" + first + ", " + last + stride + ")";
   };
-  if (step < 1 && !(step == -1 && whole.known))
-    each.refuse("has a step of " + std::to_string(step) + ", which is not supported");
   if (whole.known) {
     const std::int64_t least = step > 0 ? 0 : -1, most = step > 0 ? *whole.known : *whole.known - 1;
     const auto clamped = [&](std::int64_t at) { return std::clamp(at < 0 ? at + *whole.known : at, least, most); };
@@ -74,35 +100,55 @@ part part_of(const call& each, const extent& whole, std::int64_t begin, std::int
   return {text(std::to_string(begin), last), extent(end - begin)};
 }
 
+/// A bound that lies a number of elements before the end, or at or behind it, whatever the extent is.
+extent from_back(const extent& bound, const extent& whole) {
+  const extent beyond = bound - whole;
+  if (bound.known || !beyond.known) return bound;
+  return *beyond.known < 0 ? beyond : extent(INT64_MAX);
+}
+
 void write_slice(const call& each) {
   const bool is_old = each.has_attribute("starts");
   extents made = each.in(0).extents;
   std::vector<std::string> ranges(made.size(), "tn::all_of");
-  const lengths begins = is_old ? each.integers("starts") : each.known_integers(1, "starts");
+  const auto bounds_of = [&](std::size_t i, const char* what) {
+    if (!is_old) return each.whole_numbers(i, what);
+    const lengths all = each.integers(what);
+    return extents(all.begin(), all.end());
+  };
+  const extents begins = bounds_of(1, "starts"), ends = bounds_of(2, "ends");
   const auto axes = each.axes(3);
-  const bool has_whole_end = !is_old && each.in(2).whole.has_value();  // ends at an extent: the whole rest
-  const lengths ends = is_old          ? each.integers("ends")
-                       : has_whole_end ? lengths(begins.size(), INT64_MAX)
-                                       : each.known_integers(2, "ends");
   std::size_t last = 0;
   for (std::size_t i = 0; i < begins.size(); ++i) {
     const auto axis =
         static_cast<std::size_t>(each.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), each.in(0).rank()));
-    std::int64_t end = ends.at(i);
-    if (has_whole_end) {
-      const extent& given = each.in(2).whole->at(i);
-      if (given.known) end = *given.known;
-      else if (!(given == made[axis])) each.refuse("ends at " + given.code + ", which is not supported");
-    }
+    const std::int64_t step = each.has(4) ? each.known_integers(4, "steps").at(i) : 1;
     const part taken =
-        part_of(each, made[axis], begins[i], end, each.has(4) ? each.known_integers(4, "steps").at(i) : 1);
-    const bool is_all = taken.count == made[axis] && begins[i] == 0;
+        part_of(each, made[axis], from_back(begins[i], made[axis]), from_back(ends.at(i), made[axis]), step);
+    const bool is_all = taken.count == made[axis] && begins[i].is(0);
     if (!is_all) ranges[axis] = taken.code, last = std::max(last, axis + 1);
     made[axis] = taken.count;
   }
   if (last == 0) return write_reshaped(each, made);
   ranges.resize(last);
   each.result(made, "tn::slice(" + each.code(0) + ", " + joined(ranges) + ")");
+}
+
+/// What is left of an input where paddings below 0, which become 0, take its borders; and the extents of that.
+std::string cropped(const call& each, lengths& before, lengths& after, bool may_crop, extents& made) {
+  std::vector<std::string> ranges(made.size(), "tn::all_of");
+  bool crops = false;
+  for (std::size_t axis = 0; axis < made.size(); ++axis) {
+    if (before[axis] >= 0 && after[axis] >= 0) continue;
+    const std::int64_t first = std::max<std::int64_t>(0, -before[axis]), rest = std::min<std::int64_t>(0, after[axis]);
+    made[axis] = made[axis] + extent(rest - first), crops = true;
+    if (!may_crop || (made[axis].known && *made[axis].known < 0))
+      each.refuse("axis " + std::to_string(axis) + ": padding below 0, which is not supported");
+    ranges[axis] =
+        "tn::range(" + std::to_string(first) + ", " + (rest == 0 ? "tn::open_end" : std::to_string(rest)) + ")";
+    before[axis] = std::max<std::int64_t>(0, before[axis]), after[axis] = std::max<std::int64_t>(0, after[axis]);
+  }
+  return crops ? "tn::slice(" + each.code(0) + ", " + joined(ranges) + ")" : each.code(0);
 }
 
 void write_pad(const call& each) {
@@ -113,8 +159,6 @@ void write_pad(const call& each) {
   for (std::size_t i = 0; i < given.size() / 2; ++i) {
     const auto axis = static_cast<std::size_t>(each.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), rank));
     before[axis] = given[i], after[axis] = given[i + given.size() / 2];
-    if (before[axis] < 0 || after[axis] < 0)
-      each.refuse("axis " + std::to_string(axis) + ": padding below 0, which is not supported");
   }
   static const std::map<std::string, std::string> modes = {
       {"reflect", "tn::reflect"}, {"edge", "tn::replicate"}, {"wrap", "tn::circular"}};
@@ -123,6 +167,7 @@ void write_pad(const call& each) {
   if (mode != "constant" && !modes.contains(mode)) each.refuse("has mode " + mode + ", which is not supported");
   std::vector<std::string> widths;
   extents made = each.in(0).extents;
+  const std::string code = cropped(each, before, after, mode == "constant", made);
   for (std::size_t axis = 0; axis < before.size(); ++axis) {
     const bool is_even = before[axis] == after[axis];
     const std::int64_t wider = std::max(before[axis], after[axis]), kept = mode == "reflect" ? 1 : 0;
@@ -134,7 +179,7 @@ void write_pad(const call& each) {
     widths.push_back(is_even ? std::to_string(before[axis]) : "{" + listed({before[axis], after[axis]}) + "}");
     made[axis] = made[axis] + extent(before[axis] + after[axis]);
   }
-  each.result(made, "tn::pad(" + each.code(0) + ", {{" + joined(widths) + "}}, " +
+  each.result(made, "tn::pad(" + code + ", {{" + joined(widths) + "}}, " +
                         (mode == "constant" ? literal(each.in(0).element, number) : modes.at(mode)) + ")");
 }
 
@@ -156,14 +201,12 @@ void write_gather_elements(const call& each) {
 }
 
 void write_range(const call& each) {
-  const auto bound = [&](std::size_t i) {
-    value& number = each.in(i);
-    return number.whole ? number.whole->at(0) : extent(each.known_integers(i, "bound").at(0));
-  };
-  if (!bound(0).is(0) || !bound(2).is(1))
+  if (each.known(0, "start").numbers().at(0) != 0 || each.known(2, "delta").numbers().at(0) != 1)
     each.refuse("begins elsewhere than at 0, or has a step, which is not supported");
-  const std::string type = type_of(each.in(1).element).name;
-  each.result({bound(1)}, "tn::arange<" + type + ">(" + bound(1).code + ")");
+  const node* const cast = each.net.maker(each.at.inputs[1], "Cast");  // of an extent to an element of floats
+  const value& limit = cast == nullptr ? each.in(1) : each.net.of(cast->inputs.at(0));
+  const extent count = limit.whole ? limit.whole->at(0) : each.whole_numbers(1, "limit").at(0);
+  each.result({count}, std::string("tn::arange<") + type_of(each.in(1).element).name + ">(" + count.code + ")");
 }
 
 void write_triangle(const call& each) {
@@ -220,11 +263,36 @@ void write_eye(const call& each) {
               binding::tight, element);
 }
 
+/// Slices at places that rows of indices name: the named axes become one, along which each row has a number.
+void write_gather_slices(const call& each) {
+  const extents &all = each.in(0).extents, &rows = each.in(1).extents;
+  if (each.integer("batch_dims", 0) != 0) each.refuse("has batch_dims, which is not supported");
+  if (rows.empty() || !rows.back().known) each.refuse("has places of a length that is known at run time");
+  const std::int64_t named = *rows.back().known;
+  if (named < 1 || named > each.in(0).rank())
+    each.refuse("has places " + text_of(rows) + " for an input " + text_of(all));
+  const auto begin = static_cast<std::size_t>(named);
+  extents made(rows.begin(), rows.end() - 1), flat{product(all, 0, begin)};
+  made.insert(made.end(), all.begin() + named, all.end()), flat.insert(flat.end(), all.begin() + named, all.end());
+  const std::string places = each.code_in_memory(1);
+  std::string number;
+  for (std::size_t axis = 0; axis < begin;
+       ++axis) {  // a place in 0, 1, ... lies within the axis, or counts from its back
+    const std::string column = "tn::select(" + places + ", tn::axis<-1>, " + std::to_string(axis) + ")";
+    const std::string place = "tn::take(tn::arange<std::int64_t>(" + all[axis].code + "), " + column + ", tn::axis<0>)";
+    const std::string before = axis < 2 ? number : "(" + number + ")";
+    number = axis == 0 ? place : before + " * " + all[axis].operand() + " + " + place;
+  }
+  const std::string whole = "tn::reshape(" + each.code_in_memory(0) + ", " + shape_of(flat) + ")";
+  each.result(made, "tn::take(" + whole + ", tn::trusted(" + number + "), tn::axis<0>)");
+}
+
 constexpr row rows[] = {
     {"CenterCropPad", write_center},
     {"Concat", write_concatenation},
     {"EyeLike", write_eye},
     {"GatherElements", write_gather_elements},
+    {"GatherND", write_gather_slices},
     {"Pad", write_pad},
     {"Range", write_range},
     {"ReverseSequence", write_reversed},

@@ -9,20 +9,43 @@ namespace onnx_in {
 
 namespace {
 
-/// The letters of one operand, and the extents that they stand for.
-void learn_letters(const call& each, const std::string& letters, std::size_t input, std::map<char, extent>& known) {
+/// What the letters of an equation stand for, and its dots.
+struct letter_extents {
+  std::map<char, extent> all;
+  extents dots;
+};
+
+/// Learns the letters of one operand.
+void learn_letters(const call& each, std::string letters, std::size_t input, letter_extents& known) {
   const extents& all = each.in(input).extents;
-  if (letters.find('.') != std::string::npos) each.refuse("has '...' in its equation, which is not supported");
-  if (letters.size() != all.size()) each.refuse("has letters " + letters + " for an input " + text_of(all));
-  for (std::size_t axis = 0; axis < all.size(); ++axis) known.emplace(letters[axis], all[axis]);
+  const std::size_t dots = letters.find("...");
+  const std::size_t named = letters.size() - (dots == std::string::npos ? 0 : 3);
+  if (named > all.size() || (dots == std::string::npos && named < all.size()))
+    each.refuse("has letters " + letters + " for an input " + text_of(all));
+  const std::size_t beside = all.size() - named;
+  if (dots != std::string::npos) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(dots);
+    known.dots = broadcast(each, known.dots, extents(begin, begin + static_cast<std::ptrdiff_t>(beside)));
+    letters.erase(dots, 3);
+  }
+  for (std::size_t i = 0; i < named; ++i) known.all.emplace(letters[i], all[i < dots ? i : i + beside]);
+}
+
+/// The result that an equation without an arrow has: dots, then the letters that stand there once, in order.
+std::string usual_result(const std::string& operands) {
+  std::string made = operands.find('.') == std::string::npos ? "" : "...";
+  std::map<char, int> counts;
+  for (const char each : operands) counts[each] += each == ',' || each == '.' ? 2 : 1;
+  for (const auto& [letter, count] : counts) made += count == 1 ? std::string(1, letter) : "";
+  return made;
 }
 
 void write_einsum(const call& each) {
   std::string equation = each.text("equation", "");
   std::erase(equation, ' ');
+  if (equation.find("->") == std::string::npos) equation += "->" + usual_result(equation);
   const std::size_t arrow = equation.find("->");
-  if (arrow == std::string::npos) each.refuse("has an equation without '->', which is not supported");
-  std::map<char, extent> letters;
+  letter_extents letters;
   std::vector<std::string> codes;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < each.count(); ++i) {
@@ -32,7 +55,10 @@ void write_einsum(const call& each) {
     begin = end + 1;
   }
   extents made;
-  for (const char letter : equation.substr(arrow + 2)) made.push_back(letters.at(letter));
+  for (std::size_t i = arrow + 2; i < equation.size(); ++i) {
+    if (equation[i] != '.') made.push_back(letters.all.at(equation[i]));
+    else made.insert(made.end(), letters.dots.begin(), letters.dots.end()), i += 2;
+  }
   each.result(made, "tn::einsum<\"" + equation + "\">(" + joined(codes) + ")");
 }
 

@@ -128,14 +128,31 @@ std::int64_t scaled_extent(const call& each, double number) {
   return static_cast<std::int64_t>(std::floor(number));
 }
 
-/// The axes that a node names, with their extents.
+/// The axes that a node names.
+lengths named_axes(const call& each) {
+  lengths numbers = each.integers("axes");
+  for (std::int64_t& axis : numbers) axis = each.axis_of(axis, each.in(0).rank());
+  for (int axis = 0; axis < each.in(0).rank() && !each.has_attribute("axes"); ++axis) numbers.push_back(axis);
+  return numbers;
+}
+
+/// The extents that sizes ask for, of the axes that a node names.
+extents sized(const call& each) {
+  extents made = each.in(0).extents;
+  const lengths axes = named_axes(each);
+  const extents sizes = each.whole_numbers(3, "sizes");
+  if (sizes.size() != axes.size())
+    each.refuse("has " + std::to_string(sizes.size()) + " sizes for " + std::to_string(axes.size()) + " axes");
+  for (std::size_t i = 0; i < axes.size(); ++i) made[static_cast<std::size_t>(axes[i])] = sizes[i];
+  return made;
+}
+
+/// Those axes with their extents, but for extents that stay as they are at run time.
 std::vector<resized_axis> axes_of(const call& each) {
   const value& image = each.in(0);
-  lengths numbers = each.integers("axes");
-  for (std::int64_t& axis : numbers) axis = each.axis_of(axis, image.rank());
-  for (int axis = 0; axis < image.rank() && !each.has_attribute("axes"); ++axis) numbers.push_back(axis);
+  const lengths numbers = named_axes(each);
   const bool has_sizes = each.has(3);
-  const lengths sizes = has_sizes ? each.known_integers(3, "sizes") : lengths{};
+  const extents sizes = has_sizes ? each.whole_numbers(3, "sizes") : extents{};
   const std::vector<double> scales =
       has_sizes ? std::vector<double>{} : each.known(is_old(each) ? 1 : 2, "scales").numbers();
   const bool has_region =
@@ -145,13 +162,13 @@ std::vector<resized_axis> axes_of(const call& each) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const extent& length = image.extents[static_cast<std::size_t>(numbers[i])];
     const double scale = has_sizes ? 1 : scales.at(i);
-    if (!length.known && scale == 1 && (!has_sizes || i < 2)) continue;
-    if (!length.known)
+    if (!length.known && scale == 1 && (!has_sizes || i < 2 || sizes.at(i) == length)) continue;
+    if (!length.known || (has_sizes && !sizes.at(i).known))
       each.refuse("axis " + std::to_string(numbers[i]) + ": an extent that is known at run time is resized");
     const double old = static_cast<double>(*length.known);
     resized_axis axis{numbers[i], *length.known, 0, scale};
     const double product = static_cast<double>(static_cast<float>(old * scale));
-    axis.to = has_sizes ? sizes.at(i) : scaled_extent(each, product);
+    axis.to = has_sizes ? *sizes.at(i).known : scaled_extent(each, product);
     if (has_sizes) axis.scale = static_cast<double>(axis.to) / old;
     if (axis.from == 0) {  // there is nothing to resize
       if (axis.to != 0)
@@ -178,6 +195,44 @@ void keep_proportions(const call& each, std::vector<resized_axis>& axes) {
   }
 }
 
+/// The name of the layer that resizes by a mode along a number of axes behind the channels; "" where there is none.
+std::string layer_name(const std::string& mode, std::size_t axes) {
+  static const std::map<std::string, std::vector<std::string>> names = {
+      {"nearest", {"", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"}},
+      {"linear", {"", "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"}},
+      {"cubic", {"", "", "upsample_bicubic2d"}}};
+  const auto found = names.find(mode);
+  return found == names.end() || axes >= found->second.size() ? "" : found->second[axes];
+}
+
+/// A call of a layer on the image, whose elements keep their type.
+void write_layer(const call& each, const extents& made, const std::string& layer) {
+  const std::string whole = layer + "(" + each.code(0) + ")";
+  each.result(made, each.in(0).element == float16 ? "tn::cast<tn::half>(" + whole + ")" : whole);
+}
+
+/// Sizes that are known at run time: a layer that is made with them in each call.
+void write_sized(const call& each) {
+  const std::string mode = each.text("mode", "nearest"), places = places_of(each);
+  const extents &all = each.in(0).extents, made = sized(each);
+  const bool is_nearest = mode == "nearest", aligns = !is_nearest && places == "align_corners";
+  const bool is_plain = is_nearest ? places == "asymmetric" && rounding_of(each) == "floor"
+                                   : aligns || places == "half_pixel" || places == "pytorch_half_pixel";
+  const bool is_usual = each.integer("antialias", 0) == 0 && each.integer("exclude_outside", 0) == 0 &&
+                        each.number("cubic_coeff_a", -0.75) == -0.75 &&
+                        each.text("keep_aspect_ratio_policy", "stretch") == "stretch";
+  const std::string layer = all.size() < 2 ? "" : layer_name(mode, all.size() - 2);
+  if (!is_plain || !is_usual || layer.empty())
+    each.refuse("resizes to sizes that are known at run time, by a mode or from places that no layer has");
+  std::vector<std::string> sizes;
+  for (std::size_t axis = 0; axis < made.size(); ++axis) {
+    if (axis >= 2) sizes.push_back(made[axis].code);
+    else if (!(made[axis] == all[axis])) each.refuse("resizes batches or channels, which is not supported");
+  }
+  const std::string corners = aligns ? ", .align_corners = true" : "";
+  write_layer(each, made, "nn::" + layer + "<>{{.size = {" + joined(sizes) + "}" + corners + "}}");
+}
+
 /// The layer that does it, where each axis behind the channels becomes a whole number of times longer; else "".
 std::string layer_of(const call& each, const std::vector<resized_axis>& axes) {
   const std::string mode = each.text("mode", "nearest");
@@ -193,21 +248,22 @@ std::string layer_of(const call& each, const std::vector<resized_axis>& axes) {
     if (axis.number >= 2) factors[static_cast<std::size_t>(axis.number - 2)] = axis.to / axis.from;
   }
   const bool antialiases = each.integer("antialias", 0) != 0;
-  if (!is_plain || antialiases || factors.empty() || factors.size() > 3) return "";
-  static const char* const names[][3] = {{"upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"},
-                                         {"upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"}};
-  const std::string type =
-      std::string("nn::") + names[is_nearest ? 0 : 1][factors.size() - 1] + "<" + listed(factors) + ">";
+  const std::string name = layer_name(mode, factors.size());
+  if (!is_plain || antialiases || name.empty()) return "";
+  const std::string type = "nn::" + name + "<" + listed(factors) + ">";
   return each.net.layer(type, "upsample", member{{}, type, "", {}});
 }
 
 void write_resize(const call& each) {
   std::vector<resized_axis> axes;
   const value& image = each.in(0);
-  const bool is_open = std::any_of(image.extents.begin() + std::min(2, image.rank()), image.extents.end(),
-                                   [](const extent& length) { return !length.known; });
+  const auto has_open = [&](const extents& all) {
+    return std::any_of(all.begin() + std::min(2, image.rank()), all.end(),
+                       [](const extent& length) { return !length.known; });
+  };
+  const bool is_open = has_open(image.extents);
+  if (each.has(3) && (is_open || has_open(sized(each)))) return write_sized(each);
   if (is_open) {  // scales alone say it
-    if (each.has(3)) each.refuse("resizes extents that are known at run time to sizes, which is not supported");
     const auto scales = each.known(is_old(each) ? 1 : 2, "scales").numbers();
     if (scales.size() != image.extents.size())
       each.refuse("has " + std::to_string(scales.size()) + " scales, expected " + std::to_string(image.rank()));
@@ -227,10 +283,7 @@ void write_resize(const call& each) {
   }
   for (const resized_axis& axis : axes) static_cast<void>(table_size({axis.to, is_open ? 1 : axis.from}));
   const std::string layer = layer_of(each, axes);
-  if (!layer.empty()) {
-    const std::string whole = layer + "(" + each.code(0) + ")";
-    return each.result(made, image.element == float16 ? "tn::cast<tn::half>(" + whole + ")" : whole);
-  }
+  if (!layer.empty()) return write_layer(each, made, layer);
   const std::string lacks = ", by factors or from places that no layer has, which is not supported";
   if (is_open) each.refuse("resizes extents that are known at run time" + lacks);
   const bool is_nearest = each.text("mode", "nearest") == "nearest";

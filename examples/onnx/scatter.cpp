@@ -46,8 +46,8 @@ void write_scattered_slices(const call& each) {
   extents slices(all.begin() + static_cast<std::ptrdiff_t>(named), all.end());
   const extent count = product(rows, 0, rows.size() - 1);
   slices.insert(slices.begin(), count);
-  const std::string places = "tn::reshape(" + each.code(1) + ", " + shape_of({count, rows.back()}) + ")";
-  const std::string updates = "tn::reshape(" + each.code(2) + ", " + shape_of(slices) + ")";
+  const std::string places = "tn::reshape(" + each.code_in_memory(1) + ", " + shape_of({count, rows.back()}) + ")";
+  const std::string updates = "tn::reshape(" + each.code_in_memory(2) + ", " + shape_of(slices) + ")";
   each.net.want(scattered_slices_function);
   each.result(all, "scattered_slices(" + joined({each.code(0), places, updates}) + reduction_of(each) + ")");
 }

@@ -12,13 +12,7 @@ namespace {
 
 /// Extents that a reshape asks for, by numbers of which 0 copies and -1 is what is left.
 extents wanted_extents(const call& each) {
-  value& shape = each.in(1);
-  extents wanted;
-  if (shape.whole) {
-    wanted = *shape.whole;
-  } else {
-    for (const std::int64_t length : each.known_integers(1, "shape")) wanted.push_back(length);
-  }
+  extents wanted = each.whole_numbers(1, "shape");
   const extents& all = each.in(0).extents;
   for (std::size_t axis = 0; axis < wanted.size(); ++axis) {
     if (wanted[axis].is(0) && each.integer("allowzero", 0) == 0 && axis < all.size()) wanted[axis] = all[axis];
@@ -107,13 +101,7 @@ void write_flatten(const call& each) {
 }
 
 void write_expand(const call& each) {
-  extents wanted;
-  if (each.in(1).whole) {
-    wanted = *each.in(1).whole;
-  } else {
-    for (const std::int64_t length : each.known_integers(1, "shape")) wanted.push_back(length);
-  }
-  const extents made = broadcast(each, each.in(0).extents, wanted);
+  const extents made = broadcast(each, each.in(0).extents, each.whole_numbers(1, "shape"));
   if (made == each.in(0).extents) return pass_on(each, each.code(0, binding::tight), made, each.in(0).is_name);
   each.result(made, "tn::broadcast_to(" + each.code(0) + ", " + shape_of(made) + ")");
 }

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/host/interpolation.hpp>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
@@ -86,6 +88,25 @@ TEST_CASE("the gradient of nearest elements is the sum of those that took them",
     expected(i / 24, places.element(0, i / 3 % 8, 0), places.element(1, i % 3, 0)) += s.data()[i];
   }
   CHECK(float(tenon::max(tenon::abs(dx - expected))) < 1e-6f);
+}
+
+TEST_CASE("nearest floats are a pass of their own that keeps their bits, other elements keep their type",
+          "[interpolation]") {
+  constexpr auto& places = from_five_to_eight<tenon::nearest_filter>;
+  tenon::tensor<float, tenon::rank<2>> x = tenon::uniform<float>({5, 7}, 1);
+  x(0, 0) = -0.0f, x(1, 2) = std::numeric_limits<float>::quiet_NaN(), x(2, 4) = -std::numeric_limits<float>::infinity();
+  const auto taken = tenon::interpolate(x, places);
+  static_assert(std::is_same_v<decltype(taken)::kind, tenon::algorithm_kind>);
+  const tenon::tensor<float, tenon::rank<2>> y = taken;
+  const tenon::tensor<std::int16_t, tenon::rank<2>> whole = tenon::cast<std::int16_t>(tenon::iota<int>({5, 7}));
+  const auto numbers = tenon::interpolate(whole, places);
+  static_assert(std::is_same_v<decltype(numbers)::element, std::int16_t>);
+  const tenon::tensor<std::int16_t, tenon::rank<2>> z = numbers;
+  for (tenon::index i = 0; i < 24; ++i) {
+    const tenon::index row = places.element(0, i / 3, 0), column = places.element(1, i % 3, 0);
+    CHECK(std::bit_cast<std::uint32_t>(y.data()[i]) == std::bit_cast<std::uint32_t>(x(row, column)));
+    CHECK(z.data()[i] == whole(row, column));
+  }
 }
 
 TEST_CASE("an element that is no number reaches its neighbours alone", "[interpolation]") {

@@ -175,6 +175,7 @@ TEST_CASE("headers that lie are refused", "[safetensors]") {
   CHECK(has(refusal_of(huge), "a header of 18446744073709551615 bytes, expected at most 2"));
   CHECK(has(refusal_of(tenon_test::bytes_of("loss,lr\n0.5,0.25\n")),
             "no safetensors file: its header does not begin with {"));
+  CHECK(has(refusal_of(tenon_test::bytes_of("PK\3\4 of torch.save")), "safetensors.torch.save_file writes this one"));
 }
 
 TEST_CASE("PyTorch's own file is read", "[safetensors]") {

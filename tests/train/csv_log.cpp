@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <limits>
+#include <tenon/io/csv.hpp>
 #include <tenon/io/text.hpp>
 #include <tenon/train/csv_log.hpp>
 
@@ -25,6 +26,15 @@ TEST_CASE("rows are in the file as soon as they are added, and numbers are exact
   log.flush();
   CHECK(text_of<tenon::error>([&] { log.add(3, {1}); }) ==
         "csv_log: a row of 1 numbers, expected 2 as there are columns");
+}
+
+TEST_CASE("names of columns are one field each, whatever they hold", "[csv_log]") {
+  const scratch_file file("names.csv");
+  csv_log(file.path, {"loss, train", "the \"best\"", "two\nlines", "plain"}).add(0, {1, 2, 3, 4});
+  const tenon::io::csv_table table(file.path);
+  CHECK(table.columns<float>({"loss, train", "the \"best\"", "two\nlines", "plain"}).size() == 4);
+  csv_log(file.path, {"loss, train", "the \"best\"", "two\nlines", "plain"}, 1).add(1, {5, 6, 7, 8});
+  CHECK(tenon::io::csv_table(file.path).rows() == 2);
 }
 
 TEST_CASE("a log that goes on drops what is done again, and half a row", "[csv_log]") {

@@ -27,6 +27,40 @@ model operators18() {
   return made;
 }
 
+/// Operators whose bounds, sizes and places hang on extents that are known at run time.
+model open_extents() {
+  model made(18);
+  const std::string time = "time";
+  made.input("x", std::vector<std::string>{"batch", "time"}).input("image", {-1, 2, 3, 4}).weight("table", {6, 2}, 65);
+  made.numbers("least", {0}).numbers("one", {1}).numbers("sides", {5, 3}).numbers("crop", {0, -1, 0, 2});
+  made.numbers("big", {INT64_MAX})
+      .numbers("back", {-1})
+      .numbers("end", {INT64_MIN})
+      .reals("zero", {0})
+      .reals("unit", {1});
+  made.table("places", {3, 2}, {0, -1, 1, 0, 0, 1});
+  made.node("Shape", "length", {"x"}, {time}).with("start", 1);
+  made.node("Slice", "rows", {"table", "least", time, "least"}, {"rows"});
+  made.node("Sub", "before", {time, "one"}, {"last"}).node("Slice", "ends", {"x", "last", "big", "one"}, {"ends"});
+  made.node("Slice", "flip", {"x", "back", "end", "one", "back"}, {"flip"});
+  made.node("Squeeze", "count", {time}, {"count"}).node("Cast", "real", {"count"}, {"limit"}).with("to", 1);
+  made.node("Squeeze", "first", {"zero"}, {"start"}).node("Squeeze", "by", {"unit"}, {"delta"});
+  made.node("Range", "steps", {"start", "limit", "delta"}, {"steps"});
+  made.node("Shape", "batches", {"image"}, {"front"}).with("end", 2);
+  made.node("Concat", "join", {"front", "sides"}, {"sizes"}).with("axis", 0);
+  made.node("Resize", "fixed", {"image", "", "", "sizes"}, {"fixed"}).with("mode", std::string("linear"));
+  made.node("Concat", "squares", {"front", time, time}, {"square"}).with("axis", 0);
+  made.node("Resize", "open", {"image", "", "", "square"}, {"open"}).with("mode", std::string("linear"));
+  made.with("coordinate_transformation_mode", std::string("align_corners"));
+  made.node("Transpose", "turn", {"x"}, {"columns"});
+  made.node("GatherND", "at", {"columns", "places"}, {"at"}).node("Pad", "crop_of", {"x", "crop"}, {"cropped"});
+  made.node("Einsum", "squares_of", {"x", "x"}, {"squares"}).with("equation", std::string("...i, ...i"));
+  made.node("Cast", "whole", {"x"}, {"numbers"}).with("to", 7).node("Add", "more", {"numbers", time}, {"more"});
+  for (const char* each : {"rows", "ends", "flip", "steps", "fixed", "open", "at", "cropped", "squares", "more"})
+    made.output(each);
+  return made;
+}
+
 /// Images in other extents, before operators had attributes that say where elements lie.
 model old_images(std::int64_t opset, const std::string& operation, const std::vector<float>& down) {
   model made(opset);
@@ -42,7 +76,7 @@ model operators14() {
   model made(14);
   made.input("x", {1, 1, 1, 20}).input("h", {1, 1, 2, 3}, onnx::TensorProto::FLOAT16).input("s", {3, -1, 2});
   made.input("a", {2, 3}, onnx::TensorProto::UINT8).input("b", {3, 4}, onnx::TensorProto::UINT8);
-  made.input("point", {4}, onnx::TensorProto::UINT8);
+  made.input("point", lengths{4}, onnx::TensorProto::UINT8);
   made.reals("down", {1, 1, 1, 0.7f})
       .reals("twice", {1, 1, 2, 2})
       .weight("W", {2, 2, 2}, 61)
@@ -94,6 +128,7 @@ void write_refused(const std::string& folder) {
 
 void write_operators(const std::string& folder) {
   operators18().save(folder + "/operators18.onnx"), operators14().save(folder + "/operators14.onnx");
+  open_extents().save(folder + "/open_extents.onnx");
   old_images(9, "Upsample", {1, 1, 1, 1.75f}).save(folder + "/operators9.onnx");
   old_images(10, "Resize", {1, 1, 0.8f, 1}).save(folder + "/operators10.onnx");
   write_refused(folder);

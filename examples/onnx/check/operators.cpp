@@ -1,6 +1,7 @@
 // examples/onnx/check/operators.cpp: single operators that tenon-onnx wrote, beside plain loops.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <open_extents.hpp>
 #include <operators10.hpp>
 #include <operators14.hpp>
 #include <operators18.hpp>
@@ -67,6 +68,52 @@ void check_parts(const std::string& folder) {
   check("places of unique ones, one axis", std::remove_cvref_t<decltype(places)>::shape_type::rank == 1);
   compare_all("norm of single elements, 1", one, sizes), compare_all("norm of single elements, 2", two, sizes);
   compare_all("two channels", response, shares), compare_all("a scale for each group", groups, grouped(x));
+}
+
+/// An image [3, 4] at a place between its elements.
+double between(const double* image, double row, double column) {
+  const double top = std::clamp(row, 0.0, 2.0), left = std::clamp(column, 0.0, 3.0);
+  double sum = 0;
+  for (int i = 0; i < 12; ++i)
+    sum += image[i] * std::max(0.0, 1 - std::fabs(top - i / 4)) * std::max(0.0, 1 - std::fabs(left - i % 4));
+  return sum;
+}
+
+/// Two batches of `time` steps.
+void check_open(const std::string& folder, std::size_t time) {
+  namespace own = open_extents_network;
+  auto net = loaded<own::network<>>(folder, "open_extents");
+  const numbers x = reference::waves_of(56, 2 * time), image = reference::waves_of(57, 48);
+  const auto length = static_cast<tn::index>(time);
+  const tn::no_grad testing;
+  const auto [rows, ends, flip, steps, fixed, open, at, cropped, squares, more] =
+      net(input_of<own::input1>(own::input1::shape_type(2, length), x),
+          input_of<own::input2>(own::input2::shape_type(2), image));
+  numbers table = reference::waves_of(65, 12), turned, counted, kept, sums(2), integers, to_sides, to_square;
+  table.resize(2 * time);
+  for (std::size_t i = 0; i < 2 * time; ++i) {
+    const std::size_t row = i / time, column = i % time;
+    turned.push_back(x[row * time + time - 1 - column]);
+    kept.push_back(column + 1 < time ? x[i + 1] : 0);
+    if (column + 1 == time) kept.push_back(0);  // and the second one
+    sums[row] += x[i] * x[i];
+    integers.push_back(std::trunc(x[i]) + static_cast<double>(time));
+    if (row == 0) counted.push_back(static_cast<double>(column));
+  }
+  for (std::size_t plane = 0; plane < 4; ++plane) {
+    const double *of = &image[plane * 12], apart = static_cast<double>(time - 1);
+    for (int i = 0; i < 15; ++i)
+      to_sides.push_back(between(of, (i / 3 + 0.5) * 3 / 5 - 0.5, (i % 3 + 0.5) * 4 / 3 - 0.5));
+    for (std::size_t i = 0; i < time * time; ++i)
+      to_square.push_back(
+          between(of, static_cast<double>(i / time) * 2 / apart, static_cast<double>(i % time) * 3 / apart));
+  }
+  compare_all("first rows", rows, table), compare_all("last elements", ends, {x[time - 1], x[2 * time - 1]});
+  compare_all("steps in the other order", flip, turned), compare_all("numbers of steps", steps, counted);
+  compare_all("images of known sides", fixed, to_sides), compare_all("images of open sides", open, to_square);
+  compare_all("elements at places", at, {x[time], x[1], x[time]});
+  compare_all("one less before, two more behind", cropped, kept), compare_all("sums of squares", squares, sums);
+  compare_all("more by an extent", more, integers);
 }
 
 /// Element i, j of an image [5, 3]; beside it its edges.
@@ -158,7 +205,7 @@ void check_others(const std::string& folder) {
 int main(int count, char** arguments) {
   return run_checks(count, arguments, [](const std::string& folder) {
     const numbers x = reference::waves_of(53, 30);
-    check_parts(folder), check_others(folder);
+    check_parts(folder), check_others(folder), check_open(folder, 2), check_open(folder, 5);
     check_images<operators9_network::network<>, operators9_network::input>(
         folder, "operators9", nearest(x, {0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}));
     check_images<operators10_network::network<>, operators10_network::input>(folder, "operators10",

@@ -59,9 +59,13 @@ consteval void spaces_must_agree() {
                 "tenon: the operands of one statement must lie in one memory space");
 }
 
-/// In builds with TENON_CHECKED, refuses an operand whose memory has been freed.
+/// Refuses a value that has no elements yet and, in builds with TENON_CHECKED, one whose memory has been freed.
 template <class Node>
 void check_operand([[maybe_unused]] const char* algorithm, [[maybe_unused]] const Node& node) {
+  static_assert(
+      !requires { Node::comes_later; } || must_hold<Node>,
+      "tenon: nn::inference and nn::summary run a network before there are values, and this algorithm reads "
+      "them; call the network itself, under tenon::no_grad");
 #if TENON_CHECKED != 0
   check_operands_alive({&node, &statement_type_of<Node>}, algorithm);
 #endif

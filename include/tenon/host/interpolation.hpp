@@ -92,17 +92,19 @@ struct interpolated_lines {
   TENON_INLINE void write_line(T* target, const Source* from, const counted_elements<Number>& counted,
                                index output) const {
     const index begin = counted.begin[output], end = counted.begin[output + 1];
+    if (begin == end) return static_cast<void>(std::fill_n(target, inner, T(0)));
+    const auto product = [&](index i, index j) {
+      return T(counted.weight[i]) * static_cast<T>(from[counted.place[i] * inner + j]);
+    };
     if (inner == 1) {
-      T sum(0);
-      for (index i = begin; i < end; ++i) sum += T(counted.weight[i]) * static_cast<T>(from[counted.place[i]]);
+      T sum = product(begin, 0);
+      for (index i = begin + 1; i < end; ++i) sum += product(i, 0);
       *target = sum;
       return;
     }
-    std::fill_n(target, inner, T(0));
-    for (index i = begin; i < end; ++i) {
-      const T weight(counted.weight[i]);
-      const Source* const row = from + counted.place[i] * inner;
-      for (index j = 0; j < inner; ++j) target[j] += weight * static_cast<T>(row[j]);
+    for (index j = 0; j < inner; ++j) target[j] = product(begin, j);
+    for (index i = begin + 1; i < end; ++i) {
+      for (index j = 0; j < inner; ++j) target[j] += product(i, j);
     }
   }
 };

@@ -104,6 +104,10 @@ class safetensors_file {
     if (bytes_.size() < 8) refuse_file("fewer than 8 bytes; is it truncated?");
     const std::uint64_t length = little_endian<8>(bytes_);
     if (length > bytes_.size() - 8) {
+      if (bytes_[0] == 'P' && bytes_[1] == 'K') {
+        refuse_file(
+            "no safetensors file, but a zip file, as of torch.save; safetensors.torch.save_file writes this one");
+      }
       if (bytes_.size() > 8 && bytes_[8] != '{') refuse_file("no safetensors file: its header does not begin with {");
       refuse_file(
           compose_text("a header of ", length, " bytes, expected at most ", bytes_.size() - 8, "; is it truncated?"));

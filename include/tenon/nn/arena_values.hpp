@@ -57,6 +57,7 @@ struct leaf<T, Shape, Space, Owner> {
   using element = T;
   using space = Space;
   using shape_type = Shape;
+  static constexpr bool comes_later = true;  // algorithms refuse it
 
   tenon::view<const T, Shape, Space> elements;
   Owner owner;

@@ -48,10 +48,17 @@ class csv_log {
   }
 
  private:
+  /// A name as readers take it for one: in quotes where it holds a comma, a quote or the end of a line.
+  static std::string field_of(std::string_view name) {
+    if (name.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(name);
+    std::string field = "\"";
+    for (const char each : name) field.append(each == '"' ? 2 : 1, each);
+    return field + '"';
+  }
   void begin(std::initializer_list<const char*> columns, std::optional<std::int64_t> next_step) {
     if (path_.empty()) return;
     std::string header = "step";
-    for (const char* column : columns) header.append(",").append(column);
+    for (const char* column : columns) header.append(",").append(field_of(column));
     header += '\n';
     std::error_code ignored;
     if (next_step && std::filesystem::is_regular_file(path_, ignored)) keep_rows(header, *next_step);

@@ -228,8 +228,9 @@ auto interpolated(const Operand& x, const Places& places, std::integer_sequence<
   using element = typename Operand::element;
   using taps_type = typename tap_shape<Places::known_taps, std::integer_sequence<int, Axes...>>::type;
   constexpr int first_tap = Operand::shape_type::rank;
-  if constexpr (Places::reach != 0 && std::is_same_v<typename Operand::space, host>) {
-    using result = weighted_element<Operand, decltype(places.weight(0, 0, 0))>;
+  using result = weighted_element<Operand, decltype(places.weight(0, 0, 0))>;
+  constexpr bool is_own = Places::reach != 0 || std::is_same_v<result, element>;  // the nearest keep their type
+  if constexpr (is_own && std::is_same_v<typename Operand::space, host>) {
     return make_own_pass<result>(interpolation_algorithm<false, Places>{places},
                                  interpolated_shape(x.shape(), places, std::make_integer_sequence<int, first_tap>{}),
                                  x);
@@ -249,9 +250,9 @@ auto interpolated(const Operand& x, const Places& places, std::integer_sequence<
 /// An image whose last axes have other extents: each element is the mean of those near its place, weighted by a filter.
 /// extents   [..., image...] to [..., output...], as `places` say
 /// throws    shape_error where those of the operand are other ones
-/// cost      nearest elements are no pass of their own; else on the host a pass along each axis, with a product for
-///           each element that counts: 2 of a linear filter, 4 of a cubic one. On devices one pass, of 4 and 16 for
-///           images; antialiased, a matrix product along each axis, where NaN and infinities reach all others
+/// cost      on the host a pass along each axis, of 1 product for nearest elements, 2 for a linear filter, 4 for a
+///           cubic one. On devices one pass, of 4 and 16 for images; antialiased, a matrix product along each axis, by
+///           which NaN and infinities reach all others. Nearest ones of devices or other types are no pass of their own
 /// example   interpolate(image, interpolated_places<float, 1, linear_filter>{{{4}}, {{8}}, {{0.5f}}, 1})
 template <tensor_operand Operand, class Number, int Rank, class Filter>
 auto interpolate(const Operand& x, const interpolated_places<Number, Rank, Filter>& places) {
