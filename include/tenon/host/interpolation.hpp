@@ -25,6 +25,12 @@ struct counted_elements {
   static counted_elements taken(const scratch& memory, index count, index most) {
     return {count, memory.take<index>(count + 1), memory.take<index>(most), memory.take<Number>(most)};
   }
+  /// Whether one element counts in each of the result, as the nearest one does.
+  bool has_one_each() const {
+    index i = 0;
+    while (i <= count && begin[i] == i) ++i;
+    return i > count;
+  }
 };
 
 /// The elements of the input that count in each of the output.
@@ -77,6 +83,18 @@ struct interpolated_lines {
   template <class T, class Number>
   void write(T* target, const counted_elements<Number>& counted) const {
     const index products = inner * (counted.begin[counted.count] / counted.count + 1);
+    if (inner == 1 && counted.has_one_each()) {
+      parallel_for(outer, 1 + (index{1} << 15) / counted.count, [&](index first, index last) {
+        for (index line = first; line < last; ++line) {
+          const Source* const from = elements + line * extent;
+          T* const to = target + line * counted.count;
+          for (index i = 0; i < counted.count; ++i) {
+            to[i] = T(counted.weight[i]) * static_cast<T>(from[counted.place[i]]);
+          }
+        }
+      });
+      return;
+    }
     parallel_for(outer * counted.count, 1 + (index{1} << 15) / products, [&](index first, index last) {
       index output = first % counted.count;
       const Source* from = elements + first / counted.count * extent * inner;
