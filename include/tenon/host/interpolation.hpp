@@ -25,11 +25,16 @@ struct counted_elements {
   static counted_elements taken(const scratch& memory, index count, index most) {
     return {count, memory.take<index>(count + 1), memory.take<index>(most), memory.take<Number>(most)};
   }
-  /// Whether one element counts in each of the result, as the nearest one does.
-  bool has_one_each() const {
-    index i = 0;
-    while (i <= count && begin[i] == i) ++i;
-    return i > count;
+  /// Results `first` to `last - 1`, in each of which as many elements count as in the middle one.
+  struct run {
+    index first, last, taps;
+  };
+  run even_run() const {
+    const auto taps = [&](index i) { return begin[i + 1] - begin[i]; };
+    run found{count / 2, count / 2, count == 0 ? 0 : taps(count / 2)};
+    while (found.first > 0 && taps(found.first - 1) == found.taps) --found.first;
+    while (found.last < count && taps(found.last) == found.taps) ++found.last;
+    return found;
   }
 };
 
@@ -83,18 +88,7 @@ struct interpolated_lines {
   template <class T, class Number>
   void write(T* target, const counted_elements<Number>& counted) const {
     const index products = inner * (counted.begin[counted.count] / counted.count + 1);
-    if (inner == 1 && counted.has_one_each()) {
-      parallel_for(outer, 1 + (index{1} << 15) / counted.count, [&](index first, index last) {
-        for (index line = first; line < last; ++line) {
-          const Source* const from = elements + line * extent;
-          T* const to = target + line * counted.count;
-          for (index i = 0; i < counted.count; ++i) {
-            to[i] = T(counted.weight[i]) * static_cast<T>(from[counted.place[i]]);
-          }
-        }
-      });
-      return;
-    }
+    if (inner == 1) return write_last_axis(target, counted, products);
     parallel_for(outer * counted.count, 1 + (index{1} << 15) / products, [&](index first, index last) {
       index output = first % counted.count;
       const Source* from = elements + first / counted.count * extent * inner;
@@ -106,6 +100,36 @@ struct interpolated_lines {
   }
 
  private:
+  /// Results of a line by as many elements each are a loop that packs run through.
+  template <class T, class Number>
+  void write_last_axis(T* target, const counted_elements<Number>& counted, index products) const {
+    const auto even = counted.even_run();
+    parallel_for(outer, 1 + (index{1} << 15) / (counted.count * products), [&](index begin, index end) {
+      for (index line = begin; line < end; ++line) {
+        const Source* const from = elements + line * extent;
+        T* const to = target + line * counted.count;
+        const bool is_known = even.taps == 1 ? write_run<1>(to, from, counted, even)
+                                             : even.taps == 2 && write_run<2>(to, from, counted, even);
+        for (index output = 0; output < counted.count; ++output) {
+          if (is_known && output == even.first) output = even.last;
+          if (output < counted.count) write_line(to + output, from, counted, output);
+        }
+      }
+    });
+  }
+  template <int Taps, class T, class Number>
+  TENON_INLINE static bool write_run(T* to, const Source* from, const counted_elements<Number>& counted,
+                                     const typename counted_elements<Number>::run& even) {
+    const index* const place = counted.place + counted.begin[even.first];
+    const Number* const weight = counted.weight + counted.begin[even.first];
+    for (index i = 0; i < even.last - even.first; ++i) {
+      T sum = T(weight[Taps * i]) * static_cast<T>(from[place[Taps * i]]);
+      for (int tap = 1; tap < Taps; ++tap)
+        sum += T(weight[Taps * i + tap]) * static_cast<T>(from[place[Taps * i + tap]]);
+      to[even.first + i] = sum;
+    }
+    return true;
+  }
   template <class T, class Number>
   TENON_INLINE void write_line(T* target, const Source* from, const counted_elements<Number>& counted,
                                index output) const {
@@ -114,10 +138,8 @@ struct interpolated_lines {
     const auto product = [&](index i, index j) {
       return T(counted.weight[i]) * static_cast<T>(from[counted.place[i] * inner + j]);
     };
-    if (inner == 1) {
-      T sum = product(begin, 0);
-      for (index i = begin + 1; i < end; ++i) sum += product(i, 0);
-      *target = sum;
+    if (end - begin == 2) {
+      for (index j = 0; j < inner; ++j) target[j] = product(begin, j) + product(begin + 1, j);
       return;
     }
     for (index j = 0; j < inner; ++j) target[j] = product(begin, j);
