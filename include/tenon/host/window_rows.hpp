@@ -92,11 +92,12 @@ class window_rows {
   using state = typename Fold::state;
 
   explicit window_rows(const Fold& fold) : fold_(fold), rows_(rows_at(fold, here_)) {
-    position move{};
-    move[moving] = 1;
-    steps_ = steps_with(fold.program, move);
-    move[moving] = -fold.extents[moving], move[plane] = 1;
-    to_plane_ = steps_with(fold.program, move);
+    auto program = fold.program;
+    int source = 0;
+    program.visit([&](const auto& stride, const auto&) {
+      steps_.of_source[source] = stride[moving];
+      to_plane_.of_source[source++] = stride[plane] - fold.extents[moving] * stride[moving];
+    });
   }
   void move_to(index row) {
     if (row == row_) return;
@@ -106,16 +107,18 @@ class window_rows {
   }
   /// How many rows of results have the same step to the next, the present one among them.
   index in_step() const { return Fold::kept < 2 ? 1 : fold_.extents[moving] - here_[moving]; }
-  /// Moves to the row `count` further on, at most `in_step()`.
+  /// Moves to the row `count` further on, at most `in_step()`; behind the last row there are no values.
   void advance(index count) {
     if constexpr (Fold::kept > 1) {
       row_ += count, here_[moving] += count;
-      for (auto& row : rows_) steps_.move(row, count);
-      if (here_[moving] < fold_.extents[moving]) return;
-      here_[moving] = 0;
-      if (plane < moving && ++here_[plane] < fold_.extents[plane]) {
-        for (auto& row : rows_) to_plane_.move(row, 1);
-      } else {
+      const bool leaves = here_[moving] == fold_.extents[moving];
+      if (leaves) here_[moving] = 0;
+      if (!leaves || (plane < moving && ++here_[plane] < fold_.extents[plane])) {
+        for (auto& row : rows_) {
+          steps_.move(row, count);
+          if (leaves) to_plane_.move(row, 1);
+        }
+      } else if (plane > 0) {  // else there are no more rows
         here_[plane] = 0;
         advance_position(here_, fold_.extents, 0, plane);
         restart();
