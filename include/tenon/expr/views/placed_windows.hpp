@@ -16,6 +16,7 @@ struct even_windows {
   array<index, Rank> image, kernel, output;  // extents, and the number of windows
   array<index, Rank> stride, padding, dilation;
 
+  bool operator==(const even_windows&) const = default;
   /// throws    shape_error when a stride or dilation is below 1, or a window lies beyond 64 bits
   void check_places() const {
     for (int axis = 0; axis < Rank; ++axis) {
@@ -28,6 +29,8 @@ struct even_windows {
                                      ", expected stride and dilation of at least 1, and windows within 64 bits"));
     }
   }
+  /// How many taps a window has.
+  index most_taps(int axis) const { return kernel[axis]; }
   /// The element that tap `tap` of a window sees; negative where it sees none.
   TENON_HOST_DEVICE index element(int axis, index window, index tap) const {
     const index place = distance(axis, window, tap) - padding[axis];
@@ -63,6 +66,7 @@ struct shared_windows {
   static constexpr int rank = Rank;
   array<index, Rank> image, output;
 
+  bool operator==(const shared_windows&) const = default;
   /// throws    shape_error when there are so many elements and windows that their product does not fit
   void check_places() const {
     for (int axis = 0; axis < Rank; ++axis) {
@@ -79,6 +83,8 @@ struct shared_windows {
   static index longest(index extent, index count) {
     return count == 0 ? 0 : extent / count + (extent % count == 0 ? 0 : 2);
   }
+  /// The most taps that a window has.
+  index most_taps(int axis) const { return longest(image[axis], output[axis]); }
 
   TENON_HOST_DEVICE index element(int axis, index window, index tap) const {
     const index place = begin(window, image[axis], output[axis]) + tap;
