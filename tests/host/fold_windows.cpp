@@ -110,25 +110,6 @@ TEST_CASE("lines of rows, and the results that are folded from them", "[fold_win
   CHECK(wrong == 0);
 }
 
-TEST_CASE("rows of windows move by steps within a plane, and begin anew in the next", "[fold_windows]") {
-  const auto x = tenon_test::counting<float>(rank<3>(3, 7, 20), 0, 1);  // of the seven rows a plane uses six
-  const auto fold = lowered(tenon::max(windows<2, 3>(x, 2), axis<-2, -1>));
-  tenon::detail::window_rows<std::remove_const_t<decltype(fold)>> rows(fold);
-  const auto first_of = [&](int row) { return rows.all()[row].value(0, tenon::no_slots{}); };
-  CHECK(rows.in_step() == 3);
-  rows.advance(2);
-  CHECK(rows.in_step() == 1);
-  CHECK(first_of(0) == x(0, 4, 0));
-  rows.advance(1);
-  CHECK(rows.in_step() == 3);
-  CHECK(first_of(1) == x(1, 1, 0));
-  rows.move_to(7);
-  CHECK(rows.in_step() == 2);
-  CHECK(first_of(0) == x(2, 2, 0));
-  rows.move_to(7);
-  CHECK(first_of(1) == x(2, 3, 0));
-}
-
 TEST_CASE("planes without a rest are one", "[fold_windows]") {
   const image_type even({3, 8, 20}), odd({3, 9, 20});
   CHECK(lowered(greatest_of(even, 2)).extents[1] == 12);

@@ -232,3 +232,55 @@ TEST_CASE("windows that reach beside the image", "[windows]") {
   check_placed_windows<float>(tenon::permute(x, axis<0, 2, 1>), 1, 1, 0.0f);
   check_placed_windows<tenon::half>(image<tenon::half>(1, 8, 50), 2, 1, tenon::half(-1.0f));
 }
+
+TEST_CASE("windows that lie beside the image altogether", "[windows]") {
+  const auto x = image<float>(3, 4, 3);
+  for (const tenon::index padding : {3, 20, 5000}) {
+    const tenon::even_windows<2> places{{{4, 3}}, {{2, 2}}, {{3, 12}}, {{1, 1}}, {{0, padding}}, {{1, 1}}};
+    const auto node = tenon::max(tenon::placed_windows(x, places, tenon::shape<2, 2>{}, -7.0f), axis<-2, -1>);
+    const auto copied = tenon::evaluated_tensor(node);
+    tenon::index wrong = 0;
+    for (tenon::index i = 0; i < copied.size(); ++i) {
+      const tenon::index row = i / 12 % 3, right = i % 12 + 1 - padding;
+      float expected = -7;
+      for (tenon::index column = right - 1; column <= right; ++column) {
+        if (column < 0 || column >= 3) continue;
+        expected = std::max({expected, x(i / 36, row, column), x(i / 36, row + 1, column)});
+      }
+      wrong += copied.data()[i] == expected ? 0 : 1;
+    }
+    CAPTURE(padding);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("windows along three axes that reach beside the image", "[windows]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<4>(2, 4, 5, 9), 3, -1.0f, 1.0f));
+  const tenon::even_windows<3> places{{{4, 5, 9}}, {{3, 2, 3}}, {{3, 6, 6}}, {{2, 1, 2}}, {{1, 1, 2}}, {{1, 1, 1}}};
+  const auto placed = tenon::placed_windows(x, places, tenon::shape<3, 2, 3>{}, 0.25f);
+  const auto padded = tenon::evaluated_tensor(tenon::pad(x, {{0, {1, 2}, {1, 1}, {2, 2}}}, 0.25f));
+  std::vector<double> expected;
+  for (tenon::index i = 0; i < 2 * 3 * 6 * 6; ++i) {
+    double sum = 0;
+    for (tenon::index tap = 0; tap < 18; ++tap) {
+      sum += padded(i / 108, i / 36 % 3 * 2 + tap / 6, i / 6 % 6 + tap / 3 % 2, i % 6 * 2 + tap % 3);
+    }
+    expected.push_back(sum);
+  }
+  CHECK(difference(numbers_of(tenon::sum(placed, tenon::drop<-3, -2, -1>)), expected, 1e-5) == "");
+}
+
+TEST_CASE("a NaN beside windows that reach beside the image", "[windows]") {
+  auto x = image<float>(2, 6, 40);
+  x(1, 2, 9) = NAN;
+  const tenon::even_windows<2> places{{{6, 40}}, {{3, 3}}, {{3, 20}}, {{2, 2}}, {{1, 1}}, {{1, 1}}};
+  const auto greatest = tenon::evaluated_tensor(
+      tenon::max(tenon::placed_windows(x, places, tenon::shape<3, 3>{}, -INFINITY), axis<-2, -1>));
+  tenon::index wrong = 0;
+  for (tenon::index i = 0; i < greatest.size(); ++i) {
+    const tenon::index row = i / 20 % 3, column = i % 20;
+    const bool sees = i >= 60 && row == 1 && (column == 4 || column == 5);
+    wrong += std::isnan(greatest.data()[i]) == sees ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+}

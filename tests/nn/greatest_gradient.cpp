@@ -1,6 +1,7 @@
 // tests/nn/greatest_gradient.cpp: gradients of windows that lie side by side, against a loop over the definition.
 // Lines of every length around vectors, with many equal values and several NaN in a window.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/adaptive_pool.hpp>
 #include <tenon/nn/pool.hpp>
 
 #include "support/catch.hpp"
@@ -82,3 +83,67 @@ TEMPLATE_LIST_TEST_CASE("a gradient whose last axis is apart in memory", "[great
   layer.backward(x, y, gradient, apart);
   CHECK(numbers_of(tenon::as_node(apart)) == numbers_of(expected));
 }
+
+#if !defined(__CUDACC__)
+namespace {
+
+/// Of windows that may overlap and reach beside planes of `places.image`.
+template <class Windows>
+std::vector<double> placed_gradient(const Windows& places, const std::vector<double>& x,
+                                    const std::vector<double>& gradient) {
+  std::vector<double> result(x.size(), 0.0);
+  const tenon::index windows = places.output[0] * places.output[1], size = places.image[0] * places.image[1];
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    const tenon::index plane = static_cast<tenon::index>(i) / windows, window = static_cast<tenon::index>(i) % windows;
+    std::size_t best = x.size();
+    for (tenon::index tap = 0; tap < places.most_taps(0) * places.most_taps(1); ++tap) {
+      const tenon::index row = places.element(0, window / places.output[1], tap / places.most_taps(1)),
+                         column = places.element(1, window % places.output[1], tap % places.most_taps(1));
+      if (row < 0 || column < 0) continue;
+      const auto place = static_cast<std::size_t>(plane * size + row * places.image[1] + column);
+      if (best == x.size() || x[place] > x[best] || (std::isnan(x[place]) && !std::isnan(x[best]))) best = place;
+    }
+    result[best] += gradient[i];
+  }
+  return result;
+}
+
+template <class T, class Layer>
+std::string placed_difference(Layer layer, const rank<4>& extents, const tenon::array<int, 4>& order) {
+  const auto made = tenon_test::made_tensor<T, tenon::host>(extents, [](tenon::index i) {
+    return i * 5 % 23 == 0 ? std::nan("") : i % 7 == 0 ? -INFINITY : static_cast<double>(i * 7 % 5);
+  });
+  const auto gradient = tenon_test::counting<T>(rank<4>(layer.output_shape(extents)), 1);
+  const auto y = tenon::evaluated_tensor(layer.forward(made));
+  tenon::tensor<T, rank<4>> memory(
+      rank<4>(extents.extent(order[0]), extents.extent(order[1]), extents.extent(order[2]), extents.extent(order[3])));
+  const auto strides = memory.view().strides();
+  tenon::array<tenon::index, 4> turned{};
+  for (int axis = 0; axis < 4; ++axis) turned[order[axis]] = strides[axis];
+  const tenon::view<T, rank<4>> dx(memory.write_view().data(), extents, turned);
+  dx = made;  // the gradient of an input may be written over it
+  layer.backward(dx, y, gradient * 2, dx);
+  return tenon_test::difference(
+      numbers_of(tenon::as_node(dx)),
+      placed_gradient(layer.placing(extents), numbers_of(made), numbers_of(tenon::evaluated_tensor(gradient * 2))));
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of max pools whose windows overlap or reach beside the input", "[greatest_gradient]") {
+  using options = nn::pool2d_options;
+  for (const tenon::array<int, 4>& order : {tenon::array<int, 4>{{0, 1, 2, 3}}, {{1, 3, 0, 2}}}) {
+    const rank<4> extents(2, 3, 9, 12), small(1, 1, 2, 3), none(0, 2, 5, 5);
+    CHECK(placed_difference<float>(nn::max_pool2d<3, options{.stride = 2, .padding = 1}>{}, extents, order) == "");
+    CHECK(placed_difference<double>(nn::max_pool2d<3, options{.stride = 1}>{}, extents, order) == "");
+    CHECK(placed_difference<float>(nn::max_pool2d<nn::per_axis<2>(4, 3), options{.stride = nn::per_axis<2>(3, 2),
+                                                                                 .padding = nn::per_axis<2>(2, 0),
+                                                                                 .dilation = nn::per_axis<2>(1, 2)}>{},
+                                   extents, order) == "");
+    CHECK(placed_difference<float>(nn::max_pool2d<4, options{.stride = 3, .ceil_mode = true}>{}, extents, order) == "");
+    CHECK(placed_difference<float>(nn::max_pool2d<3, options{.stride = 2, .padding = 1}>{}, small, order) == "");
+    CHECK(placed_difference<float>(nn::max_pool2d<3, options{.stride = 2, .padding = 1}>{}, none, order) == "");
+    CHECK(placed_difference<float>(nn::adaptive_max_pool2d<nn::per_axis<2>(4, 5)>{}, extents, order) == "");
+  }
+}
+#endif

@@ -4,11 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <new>
 #include <tenon/expr/views/placed_windows.hpp>
 #include <tenon/host/fold_block.hpp>
 #include <tenon/host/window_results.hpp>
-#include <tenon/plan/iterate.hpp>
+#include <tenon/host/window_rows.hpp>
 
 namespace tenon::detail {
 
@@ -109,7 +108,10 @@ index step_between_windows(remapped_source<window_map<T, Leading, Windows>, Rank
   constexpr int window_axis = Leading + Windows::rank - 1, tap_axis = Rank - 1;
   if constexpr (requires { program.map.windows.taps_between_windows(); }) {
     const auto& step = program.positions.step;
-    const bool moves = step[window_axis][windows] == 1 && step[tap_axis][line] == 1;
+    bool moves = step[window_axis][windows] == 1 && step[tap_axis][line] == 1;
+    for (int axis = 0; axis < Outer; ++axis) {  // every line lies alike
+      moves = moves && (axis == windows || step[window_axis][axis] == 0) && (axis == line || step[tap_axis][axis] == 0);
+    }
     return moves && program.operand.at(array<index, window_axis + 1>{}).is_adjacent()
                ? program.map.windows.taps_between_windows()
                : 0;
@@ -147,161 +149,6 @@ bool is_on_line(const Fold& fold) {
 
 #if !defined(__CUDACC__)
 
-/// The steps of sources from one row of windows to the next.
-template <int Sources>
-struct row_steps {
-  array<index, Sources> of_source;
-
-  template <class Cursor>
-  TENON_INLINE void move(Cursor& row, index count) const {
-    int source = 0;
-    const auto add = [&](auto& start, index&) __attribute__((always_inline)) { start += count * of_source[source++]; };
-    visit_elements(row, add);
-  }
-};
-
-/// Folds the elements `part[0]` to `part[1]` - 1 of rows of values into a line, or combines them with it. So it does
-/// `count` times, each time of rows further on and into another line. Out of line, so that its loop has the registers
-/// to itself.
-template <class Monoid, bool Combines, class State, class Cursor, int Rows, int Sources>
-[[gnu::noinline]] void fold_across(const array<Cursor, Rows>& first_rows, const row_steps<Sources>& shared_steps,
-                                   index count, const array<index, 2>& part, State* first_line, index pitch) {
-  constexpr int width = simd::width_for(Cursor::widest);
-  auto rows = first_rows;
-  const auto steps = shared_steps;
-  State* line = numbered_from(first_line, part[0]);
-  const index begin = part[0], end = part[1];
-  const auto for_each_row = [&](const auto& visit) __attribute__((always_inline)) {
-    for_each_index<Rows>([&](auto row) __attribute__((always_inline)) { visit(rows[row.value]); });
-  };
-  const auto folded = [&](index i, auto old, auto values_of) __attribute__((always_inline)) {
-    auto total = values_of(rows[0]);
-    if constexpr (Combines) total = Monoid::combine(old(line + i), total);
-    for_each_index<Rows - 1>([&](auto row) __attribute__((always_inline)) {
-      total = Monoid::combine(total, values_of(rows[row.value + 1]));
-    });
-    return total;
-  };
-  const auto pack = [&](index i, auto access) __attribute__((always_inline)) {
-    for_each_row([&](const Cursor& row)
-                     __attribute__((always_inline)) { prefetch(row, i + 2 * elements_ahead<State>); });
-    return folded(
-        i, [&](const State* from) __attribute__((always_inline)) { return simd::load<State, width>(from); },
-        [&](const Cursor& row)
-            __attribute__((always_inline)) { return row.template pack<width>(i, access, no_slots{}); });
-  };
-  for (; count > 0; --count, line += pitch) {
-    index i = begin;
-    for (; i + width <= end; i += width) simd::store<width>(line + i, pack(i, whole_access<reading::adjacent>{}));
-    if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-      if (i < end) simd::store_part<width>(line + i, pack(i, partial_access<reading::adjacent>{end - i}), end - i);
-    } else {
-      for (; i < end; ++i) {
-        line[i] = folded(
-            i, [&](const State* from) { return *from; },
-            [&](const Cursor& row) { return static_cast<State>(row.value(i, no_slots{})); });
-      }
-    }
-    if constexpr (Sources > 0) {
-      for_each_row([&](Cursor& row) __attribute__((always_inline)) { steps.move(row, 1); });
-    }
-  }
-}
-
-/// The same of rows that see their operand along one part of a line; beside it their elements have one value.
-template <class Monoid, bool Combines, class State, class Cursor, int Rows>
-void fold_rows_seen(const array<Cursor, Rows>& rows, const array<index, 2>& seen, const array<index, 2>& part,
-                    State* line) {
-  const auto fill = [&](index from, index to) {
-    const auto outside = static_cast<State>(rows[0].map.outside);
-    for (index i = from - part[0]; i < to - part[0]; ++i) {
-      line[i] = Combines ? Monoid::combine(line[i], outside) : outside;
-      for (int row = 1; row < Rows; ++row) line[i] = Monoid::combine(line[i], outside);
-    }
-  };
-  fill(part[0], seen[0]);
-  if (seen[0] < seen[1]) {
-    const auto operands = [&]<int... I>(std::integer_sequence<int, I...>) {
-      return array<decltype(rows[0].operand_from(0)), Rows>{{rows[I].operand_from(seen[0])...}};
-    }(std::make_integer_sequence<int, Rows>{});
-    fold_across<Monoid, Combines>(operands, row_steps<0>{}, 1, {{0, seen[1] - seen[0]}}, line + (seen[0] - part[0]), 0);
-  }
-  fill(seen[1], part[1]);
-}
-/// The same of any rows. Where they differ in what they see, they are folded one by one.
-template <class Monoid, class State, class Cursor, int Rows>
-void fold_any_rows(const array<Cursor, Rows>& rows, const array<index, 2>& part, State* line) {
-  array<array<index, 2>, Rows> seen;
-  bool are_alike = true;
-  for (int row = 0; row < Rows; ++row) {
-    seen[row] = rows[row].seen(part[0], part[1]);
-    are_alike = are_alike && seen[row] == seen[0];
-  }
-  if (are_alike) return fold_rows_seen<Monoid, false>(rows, seen[0], part, line);
-  fold_rows_seen<Monoid, false>(array<Cursor, 1>{{rows[0]}}, seen[0], part, line);
-  for (int row = 1; row < Rows; ++row) {
-    fold_rows_seen<Monoid, true>(array<Cursor, 1>{{rows[row]}}, seen[row], part, line);
-  }
-}
-
-/// The rows of values that a row of results folds; they move from row to row.
-template <class Fold>
-class window_rows {
- public:
-  explicit window_rows(const Fold& fold) : fold_(fold), rows_(rows_at(fold, here_)) {
-    int source = 0;
-    auto program = fold.program;
-    program.visit([&](const auto& stride, const auto&) { steps_.of_source[source++] = stride[moving]; });
-  }
-  void move_to(index row) {
-    if (row == row_) return;
-    row_ = row;
-    set_position(here_, fold_.extents, 0, Fold::kept - 1, row);
-    restart();
-  }
-  /// How many rows of results have the same step to the next, the present one among them.
-  index in_step() const { return Fold::kept < 2 ? 1 : fold_.extents[moving] - here_[moving]; }
-  /// Moves to the row `count` further on, at most `in_step()`.
-  void advance(index count) {
-    if constexpr (Fold::kept > 1) {
-      row_ += count, here_[moving] += count;
-      if (here_[moving] < fold_.extents[moving]) {
-        for (auto& row : rows_) steps_.move(row, count);
-      } else {
-        here_[moving] = 0;
-        advance_position(here_, fold_.extents, 0, moving);
-        restart();
-      }
-    }
-  }
-  const array<typename Fold::cursor, Fold::rows>& all() const { return rows_; }
-  const auto& steps() const { return steps_; }
-
- private:
-  using position = decltype(Fold::extents);
-  using lines = array<typename Fold::cursor, Fold::rows>;
-  static constexpr int moving = Fold::kept < 2 ? 0 : Fold::kept - 2;
-
-  void restart() {  // functions may be copied, not assigned
-    ::new (static_cast<void*>(&rows_)) lines(rows_at(fold_, here_));
-  }
-  static lines rows_at(const Fold& fold, position here) {
-    const auto at = [&](index row) {
-      set_position(here, fold.extents, Fold::kept, position::size() - 1, row);
-      return fold.program.at(here);
-    };
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      return lines{{at(I)...}};
-    }(std::make_integer_sequence<int, Fold::rows>{});
-  }
-
-  const Fold& fold_;
-  position here_{};
-  index row_ = 0;
-  row_steps<source_count<decltype(Fold::program)>> steps_;
-  lines rows_;
-};
-
 /// The lines of several rows of results, one after another. Where rows of results are `joined` their lines are, too:
 /// windows do not overlap, and neighbours are a step apart from row to row.
 template <class Fold>
@@ -312,20 +159,15 @@ class window_lines {
   static index most_rows(const Fold& fold, index count, bool joined) { return room / pitch_of(fold, count, joined); }
   /// Folds the results `part`, at most `most_of_row`, of rows.
   void fold_rows(const array<index, 2>& rows, const array<index, 2>& part) {
-    using monoid = typename Fold::monoid;
     const index count = part[1] - part[0], first = part[0] * fold_.step;
     const array<index, 2> elements{{first, first + (count - 1) * fold_.step + Fold::in_line}};
     pitch_ = pitch_of(fold_, count, joined_), first_ = joined_ ? rows[0] * pitch_ : first;
     values_.move_to(rows[0]);
+    values_.begin(elements, elements_, pitch_, room / pitch_);
     state* line = elements_;
     for (index row = rows[0], some = 0; row < rows[1]; row += some, line += some * pitch_) {
-      if constexpr (requires { values_.all()[0].seen(first, first); }) {
-        some = 1;
-        fold_any_rows<monoid>(values_.all(), elements, line);
-      } else {
-        some = values_.in_step() < rows[1] - row ? values_.in_step() : rows[1] - row;
-        fold_across<monoid, false>(values_.all(), values_.steps(), some, elements, line, pitch_);
-      }
+      some = values_.in_step() < rows[1] - row ? values_.in_step() : rows[1] - row;
+      some = values_.fold(some, line);
       values_.advance(some);
     }
   }
@@ -345,7 +187,7 @@ class window_lines {
 
   alignas(line_bytes) state elements_[room + simd::longest_step * line_bytes];
   const Fold& fold_;
-  window_rows<Fold> values_;
+  window_rows_of<Fold> values_;
   bool joined_;
   index first_, pitch_;
 };

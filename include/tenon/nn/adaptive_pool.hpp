@@ -62,14 +62,20 @@ struct adaptive_pool_layer : stateless {
   }
   template <class Input>
   auto windows_of(const Input& x, typename Input::element outside) const {
-    shared_windows<rank> places{};
+    const auto places = placing(x.shape());
     array<index, rank> taps{};
-    for (int axis = 0; axis < rank; ++axis) {
-      places.image[axis] = x.shape().extent(2 + axis);
-      places.output[axis] = pooled(places.image[axis], output[axis]);
-      taps[axis] = shared_windows<rank>::longest(places.image[axis], places.output[axis]);
-    }
+    for (int axis = 0; axis < rank; ++axis) taps[axis] = places.most_taps(axis);
     return placed_windows(x, places, tenon::rank<rank>(taps), outside);
+  }
+  /// Where the windows of an input lie.
+  template <shape_type Input>
+  shared_windows<rank> placing(const Input& input) const {
+    shared_windows<rank> places{};
+    for (int axis = 0; axis < rank; ++axis) {
+      places.image[axis] = input.extent(2 + axis);
+      places.output[axis] = pooled(places.image[axis], output[axis]);
+    }
+    return places;
   }
 
  private:

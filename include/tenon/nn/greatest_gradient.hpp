@@ -1,5 +1,5 @@
-// tenon/nn/greatest_gradient.hpp: the gradient of max pools whose windows lie side by side, in one pass.
-// Each window looks for its greatest value again, unless its place was kept, and writes all its elements.
+// tenon/nn/greatest_gradient.hpp: the gradient of max pools, in one pass.
+// Each window looks for its greatest value again, unless its place was kept. Side by side, it writes all its elements.
 // Floor 7: may include base, core, device, expr, plan, kernels, evaluate, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -295,6 +295,83 @@ struct greatest_gradient_algorithm {
                                                                              lines_of(gradient, gradient_copy),
                                                                              {target.data(), target.strides()}},
                                  extents);
+  }
+};
+
+/// Whether the gradient of max pools whose windows lie anywhere is one pass: of numbers of the host in which sums of
+/// gradients are exact enough.
+template <class Input, class T>
+inline constexpr bool walks_windows =
+    std::is_same_v<tenon::detail::concrete_space<typename Input::space>, host> && std::is_same_v<compute_type<T>, T>;
+
+/// Of one plane, whose windows lie anywhere, on the host. Every window adds its gradient to its greatest value.
+template <class T, class Windows>
+struct placed_gradient_walk {
+  static constexpr int rank = Windows::rank;
+  using strides = array<index, rank + 2>;
+  Windows windows;
+  strides input, gradient, result;
+
+  /// All windows along `Axis` and the axes behind it, of those that `window` says before it.
+  template <int Axis = 0>
+  void visit(const T* values, const T* gradients, T* to, array<index, rank> window = {}) const {
+    for (window[Axis] = 0; window[Axis] < windows.output[Axis]; ++window[Axis], gradients += gradient[2 + Axis]) {
+      if constexpr (Axis + 1 < rank) {
+        visit<Axis + 1>(values, gradients, to, window);
+      } else {
+        greatest found;
+        seek<0>(values, to, window, found);
+        if (found.place != nullptr) *found.place += *gradients;
+      }
+    }
+  }
+
+ private:
+  struct greatest {
+    T value{};
+    T* place = nullptr;
+  };
+  template <int Axis>
+  void seek(const T* values, T* to, const array<index, rank>& window, greatest& found) const {
+    for (index tap = 0; tap < windows.most_taps(Axis); ++tap) {
+      const index element = windows.element(Axis, window[Axis], tap);
+      if (element < 0) continue;
+      const T* const here = values + element * input[2 + Axis];
+      T* const there = to + element * result[2 + Axis];
+      if constexpr (Axis + 1 < rank) {
+        seek<Axis + 1>(here, there, window, found);
+      } else if (found.place == nullptr || simd::is_greater(*here, found.value)) {
+        found = {*here, there};
+      }
+    }
+  }
+};
+
+/// The gradient of max pools whose windows may overlap, or reach beside the input. Planes are shared among threads.
+template <class Windows>
+struct placed_gradient_algorithm {
+  static constexpr const char* name = "greatest_gradient";
+  Windows windows;
+
+  bool operator==(const placed_gradient_algorithm&) const = default;
+  template <class Target, class Source, class Gradient>
+  void operator()(const Target& target, const Source& source, const Gradient& gradient) const {
+    using T = typename Target::element;
+    constexpr int rank = Windows::rank + 2;
+    tensor<T, tenon::rank<rank>> source_copy, gradient_copy;
+    const auto values = lines_of(source, source_copy), gradients = lines_of(gradient, gradient_copy);
+    const lines_of_planes<T, rank> result{target.data(), target.strides()};
+    target = T(0.0f);
+    const placed_gradient_walk<T, Windows> walk{windows, values.strides, gradients.strides, result.strides};
+    const counted_launch counted(name);
+    constexpr index grain = 1 << 12;  // windows, for which a thread is worth waking
+    const index channels = target.extent(1), size = count_between(gradient.shape().to_array(), 2, rank);
+    parallel_for(target.extent(0) * channels, 1 + grain / (1 + size), [&](index first, index last) {
+      for (index plane = first; plane < last; ++plane) {
+        const array<index, rank> position{{plane / channels, plane % channels}};
+        walk.visit(values.at(position), gradients.at(position), result.at(position));
+      }
+    });
   }
 };
 

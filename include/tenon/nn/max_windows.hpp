@@ -62,6 +62,10 @@ struct greatest_of_windows : callable<Layer> {
     if constexpr (is_wanted<Destination> && lie_side_by_side<Layer>) {
       using windows = detail::greatest_gradient_algorithm<typename Layer::window_shape>;
       destination = make_own_pass<element>(windows{}, input.shape(), as_node(input), as_node(gradient));
+    } else if constexpr (is_wanted<Destination> && detail::walks_windows<node_of<const Input&>, element>) {
+      const auto windows = layer().placing(input.shape());
+      destination = make_own_pass<element>(detail::placed_gradient_algorithm<decltype(windows)>{windows}, input.shape(),
+                                           as_node(input), as_node(gradient));
     } else if constexpr (is_wanted<Destination>) {
       const auto is_chosen = numbered(input) == detail::for_each_tap<rank>(places_of(input, as_node(output)));
       const auto spread = detail::for_each_tap<rank>(as_node(gradient));

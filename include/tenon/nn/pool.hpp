@@ -117,15 +117,20 @@ struct pool_layer : stateless {
     if constexpr (stays_inside) {
       return windows(x, detail::image_axes<rank>, length, strides(), to_array(options.dilation));
     } else {
-      even_windows<rank> places{{},        to_array(kernel),          {},
-                                strides(), to_array(options.padding), to_array(options.dilation)};
-      for (int axis = 0; axis < rank; ++axis) {
-        places.image[axis] = x.shape().extent(2 + axis);
-        places.output[axis] = pooled(places.image[axis], kernel, options, axis);
-      }
-      check_windows(x.shape().to_array(), places.output);
-      return placed_windows(x, places, length, outside);
+      return placed_windows(x, placing(x.shape()), length, outside);
     }
+  }
+  /// Where the windows of an input lie.
+  template <shape_type Input>
+  even_windows<rank> placing(const Input& input) const {
+    even_windows<rank> places{{},        to_array(kernel),          {},
+                              strides(), to_array(options.padding), to_array(options.dilation)};
+    for (int axis = 0; axis < rank; ++axis) {
+      places.image[axis] = input.extent(2 + axis);
+      places.output[axis] = pooled(places.image[axis], kernel, options, axis);
+    }
+    check_windows(input.to_array(), places.output);
+    return places;
   }
 
  protected:

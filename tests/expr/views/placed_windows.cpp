@@ -69,6 +69,37 @@ TEST_CASE("the windows that see an element are found from it", "[placed_windows]
   }
 }
 
+TEST_CASE("lines of taps know where they lie, and how many of the next ones lie in the image", "[placed_windows]") {
+  const tenon::even_windows<2> windows{{{9, 6}}, {{3, 3}}, {{4, 5}}, {{2, 1}}, {{1, 4}}, {{3, 1}}};
+  const tenon::window_map<float, 1, tenon::even_windows<2>> map{windows, 0.0f};
+  using position = tenon::array<tenon::index, 5>;
+  using place = tenon::array<tenon::index, 3>;
+  CHECK(map.distance(position{{7, 2, 1, 1, 2}}) == place{{7, 7, 3}});
+  CHECK(map.place(position{{7, 2, 1, 1, 2}}) == place{{7, 6, -1}});
+  const auto lines = [&](tenon::index first, tenon::index apart, tenon::index most) {
+    return map.lines_inside({{0, first, -50}}, {{5, apart, 0}}, most);
+  };
+  CHECK(lines(-1, 2, 4) == 0);
+  CHECK(lines(9, -2, 4) == 0);
+  CHECK(lines(0, 2, 4) == 4);
+  CHECK(lines(0, 2, 7) == 5);
+  CHECK(lines(8, 2, 7) == 1);
+  CHECK(lines(8, -3, 7) == 3);
+  CHECK(lines(5, 0, 7) == 7);
+  const auto part = [&](tenon::index first, tenon::index begin, tenon::index end) {
+    return map.part_inside({{0, 0, first}}, {{begin, end}});
+  };
+  using bounds = tenon::array<tenon::index, 2>;
+  CHECK(part(-4, 0, 20) == bounds{{4, 10}});
+  CHECK(part(-4, 5, 8) == bounds{{5, 8}});
+  CHECK(part(2, 0, 8) == bounds{{0, 4}});
+  for (const tenon::index beside : {-30, 9}) {  // nothing of the line lies in the image
+    const auto none = part(beside, 3, 7);
+    CHECK(none[0] == none[1]);
+    CHECK((none[0] >= 3 && none[1] <= 7));
+  }
+}
+
 TEST_CASE("windows that do not move or lie beyond 64 bits are refused", "[placed_windows]") {
   const auto x = tenon_test::counting<float>(tenon::rank<1>(5));
   const auto refused = [&](const auto& windows) {

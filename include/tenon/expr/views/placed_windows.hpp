@@ -16,6 +16,7 @@ struct even_windows {
   array<index, Rank> image, kernel, output;  // extents, and the number of windows
   array<index, Rank> stride, padding, dilation;
 
+  bool operator==(const even_windows&) const = default;
   /// throws    shape_error when a stride or dilation is below 1, or a window lies beyond 64 bits
   void check_places() const {
     for (int axis = 0; axis < Rank; ++axis) {
@@ -28,10 +29,16 @@ struct even_windows {
                                      ", expected stride and dilation of at least 1, and windows within 64 bits"));
     }
   }
+  /// How many taps a window has.
+  index most_taps(int axis) const { return kernel[axis]; }
   /// The element that tap `tap` of a window sees; negative where it sees none.
   TENON_HOST_DEVICE index element(int axis, index window, index tap) const {
-    const index place = window * stride[axis] + tap * dilation[axis] - padding[axis];
+    const index place = distance(axis, window, tap) - padding[axis];
     return place < image[axis] ? place : -1;
+  }
+  /// How far what is seen moves with so many windows and taps.
+  TENON_HOST_DEVICE index distance(int axis, index windows, index taps) const {
+    return windows * stride[axis] + taps * dilation[axis];
   }
   /// The most windows that see one element; the `k`-th of them, negative where there are fewer; its tap that does.
   index windows_over(int axis) const { return kernel[axis]; }
@@ -59,6 +66,7 @@ struct shared_windows {
   static constexpr int rank = Rank;
   array<index, Rank> image, output;
 
+  bool operator==(const shared_windows&) const = default;
   /// throws    shape_error when there are so many elements and windows that their product does not fit
   void check_places() const {
     for (int axis = 0; axis < Rank; ++axis) {
@@ -75,6 +83,8 @@ struct shared_windows {
   static index longest(index extent, index count) {
     return count == 0 ? 0 : extent / count + (extent % count == 0 ? 0 : 2);
   }
+  /// The most taps that a window has.
+  index most_taps(int axis) const { return longest(image[axis], output[axis]); }
 
   TENON_HOST_DEVICE index element(int axis, index window, index tap) const {
     const index place = begin(window, image[axis], output[axis]) + tap;
@@ -98,6 +108,8 @@ struct shared_windows {
 template <class T, int Leading, class Windows>
 struct window_map {
   static constexpr int rank = Windows::rank;
+  /// Whether taps of the last axis may go beyond their window, into the next ones, on one line.
+  static constexpr bool with_lines = requires(const Windows& each) { each.taps_between_windows(); };
   Windows windows;
   T outside;
 
@@ -114,18 +126,46 @@ struct window_map {
   TENON_HOST_DEVICE bool contains(const array<index, Count>& position) const {
     return is_place((*this)(position));
   }
-  /// Of the taps `begin` to `end` - 1 of the last axis, counted from that of `position` on, those that see elements
-  /// side by side. Taps may go beyond their window, into the next ones.
+  /// How far the place that is seen moves with a position.
   template <int Count>
-  array<index, 2> seen(array<index, Count> position, index begin, index end) const
-    requires requires(const Windows& each) { each.taps_between_windows(); }
+  array<index, Leading + rank> distance(const array<index, Count>& position) const
+    requires with_lines
   {
-    constexpr int last = Leading + rank - 1;
-    const index element = position[last] * windows.stride[rank - 1] + position[last + rank] - windows.padding[rank - 1];
-    position[last] = 0, position[last + rank] = windows.padding[rank - 1];  // sees the first element
-    const index extent = windows.image[rank - 1];
-    const index first = -element > begin ? -element : begin, behind = extent - element < end ? extent - element : end;
-    return {{first, contains(position) && first < behind ? behind : first}};
+    array<index, Leading + rank> result{};
+    for (int axis = 0; axis < Leading; ++axis) result[axis] = position[axis];
+    for (int axis = 0; axis < rank; ++axis) {
+      result[Leading + axis] = windows.distance(axis, position[Leading + axis], position[Leading + rank + axis]);
+    }
+    return result;
+  }
+  /// The place that a position sees; beside the operand, where it would be if the operand went on.
+  template <int Count>
+  array<index, Leading + rank> place(const array<index, Count>& position) const
+    requires with_lines
+  {
+    auto result = distance(position);
+    for (int axis = 0; axis < rank; ++axis) result[Leading + axis] -= windows.padding[axis];
+    return result;
+  }
+  /// How many lines along the last axis, at most `most`, the first of them through a place and each one `apart` from
+  /// the last, lie in the operand before one lies beside it.
+  index lines_inside(const array<index, Leading + rank>& place, const array<index, Leading + rank>& apart,
+                     index most) const {
+    for (int axis = 0; axis < rank - 1; ++axis) {
+      const index before = place[Leading + axis], behind = windows.image[axis] - 1 - before;
+      const index step = apart[Leading + axis];
+      if (before < 0 || behind < 0) return 0;
+      if (step == 0) continue;
+      const index lines = 1 + (step > 0 ? behind / step : before / -step);
+      most = lines < most ? lines : most;
+    }
+    return most;
+  }
+  /// Of the elements `part[0]` to `part[1]` - 1 of the line that begins at a place, those inside the operand.
+  array<index, 2> part_inside(const array<index, Leading + rank>& place, const array<index, 2>& part) const {
+    const index before = -place[Leading + rank - 1], end = before + windows.image[rank - 1];
+    const index last = end < part[1] ? end : part[1], first = before < last ? before : last;
+    return {{first > part[0] ? first : part[0], last > part[0] ? last : part[0]}};
   }
 };
 

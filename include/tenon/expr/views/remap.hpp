@@ -186,13 +186,6 @@ struct remapped_source {
       const auto from = tenon::run_from(operand_from(i), 0);
       return remapped_run<std::remove_const_t<decltype(from)>>{from, i};
     }
-    /// Of windows: the part of a line whose elements lie side by side in the operand, and the operand's cursor from an
-    /// element of that part on; beside it every value is `map.outside`.
-    array<index, 2> seen(index begin, index end) const
-      requires requires(const Map& window) { window.seen(array<index, Rank>{}, begin, end); }
-    {
-      return map.seen(run.first, begin, end);
-    }
     /// How many positions from i on have places in a row, where the run goes along this axis of the result.
     TENON_INLINE index run_length(index i, int axis) const
       requires map_with_run_length<Map>
