@@ -4,10 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/expr/own_pass.hpp>
 #include <tenon/expr/views/concatenate.hpp>
 #include <tenon/expr/views/diagonal.hpp>
 #include <tenon/expr/views/pad.hpp>
 #include <tenon/expr/views/roll.hpp>
+#include <tenon/expr/views/select.hpp>
 #include <tenon/expr/views/split.hpp>
 #include <tenon/grad/fit.hpp>
 
@@ -133,6 +135,88 @@ struct spreading_map {
 
 namespace detail {
 
+/// Whether a gradient of windows is added up in place: of numbers of the host whose sums are as exact as they are, where
+/// no reduction would be computed for each place.
+template <class Operand, class Gradient>
+inline constexpr bool adds_in_place =
+    slot_count<Gradient> == 0 && std::is_same_v<typename Operand::space, host> &&
+    std::is_same_v<typename Gradient::space, host> &&
+    std::is_same_v<compute_type<typename Gradient::element>, typename Gradient::element>;
+
+/// Adds an expression to elements that lie so behind `first`.
+template <class T, int Rank, class Part>
+void add_in_place(T* first, const array<index, Rank>& strides, const Part& part) {
+  const view<T, tenon::rank<Rank>, host> shown(first, tenon::rank<Rank>(part.shape().to_array()), strides);
+  shown.noalias() = shown + part;
+}
+/// Calls `body(first, part)` with parts of a gradient along axis 0 whose elements of the target stay in a cache.
+template <class Target, class Gradient, class Body>
+void for_each_batch(const Target& target, const Gradient& gradient, const Body& body) {
+  constexpr index most_elements = 1 << 16;
+  const index batches = gradient.shape().extent(0), count = target.shape().count();
+  const index together = count == 0 ? 1 : 1 + most_elements * target.extent(0) / count;
+  for (index first = 0; first < batches; first += together) {
+    body(first, slice(gradient, range(first, first + together < batches ? first + together : batches)));
+  }
+}
+
+}  // namespace detail
+
+/// The gradient of windows on the host: place after place within them, what all windows were given there is added to the
+/// elements that they show. These differ, so each place is a statement.
+template <class Axes, int Rank, int ViewRank>
+struct window_gradient_algorithm {
+  static constexpr const char* name = "window_gradient";
+  axis_map<Rank, ViewRank> map;
+
+  bool operator==(const window_gradient_algorithm&) const = default;
+  template <class Target, class Gradient>
+  void operator()(const Target& target, const Gradient& gradient) const {
+    using element = typename Target::element;
+    target = element(0.0f);
+    const index offset = map.offset(target.strides());
+    constexpr bool has_batches =
+        ViewRank > 0 && detail::axis_moving_along(Axes{}, 0) == 0 && detail::axis_moving_along(Axes{}, 0, 1) < 0;
+    if constexpr (has_batches) {
+      detail::for_each_batch(target, gradient, [&](index first, const auto& part) {
+        add<ViewRank - 1>(target, offset + first * map.strides(target.strides())[0], part);
+      });
+    } else {
+      add<ViewRank - 1>(target, offset, gradient);
+    }
+  }
+
+ private:
+  /// Adds `part`, which has lost the free axes behind axis `J`, to what is `offset` behind the target's first element.
+  template <int J, class Target, class Part>
+  void add(const Target& target, index offset, const Part& part) const {
+    if constexpr (J < 0) {
+      constexpr int rank = Part::shape_type::rank;
+      const auto steps = map.strides(target.strides());
+      array<index, rank> strides{};
+      for (int j = 0, next = 0; j < ViewRank; ++j) {
+        if (!detail::is_free_axis(Axes{}, j)) strides[next++] = steps[j];
+      }
+      detail::add_in_place(target.data() + offset, strides, part);
+    } else if constexpr (detail::is_free_axis(Axes{}, J)) {
+      const index step = map.strides(target.strides())[J];
+      for (index place = 0; place < part.shape().extent(J); ++place) {
+        add<J - 1>(target, offset + place * step, select(part, axis<J>, place));
+      }
+    } else {
+      add<J - 1>(target, offset, part);
+    }
+  }
+};
+
+namespace detail {
+
+/// Whether a view shows windows: axes that no position of the operand gives are places within them.
+template <int... Targets>
+constexpr bool shows_windows(moved_axes<Targets...> axes) {
+  return ((Targets >= 0) && ...) && free_axis_count(axes) != 0;
+}
+
 /// For each element of an operand, the sum of a view's gradient over the places that show it.
 template <class Axes, class Operand, class Map, class Gradient>
 auto gather_gradient(const Operand& operand, const Map& map, const Gradient& gradient) {
@@ -143,6 +227,8 @@ auto gather_gradient(const Operand& operand, const Map& map, const Gradient& gra
   const gathering_map<element, rank, Axes, view_rank> gather{map, gradient.shape().to_array()};
   if constexpr (free == 0) {
     return make_remap(gather, operand.shape(), gradient);
+  } else if constexpr (shows_windows(Axes{}) && adds_in_place<Operand, Gradient>) {
+    return make_own_pass<element>(window_gradient_algorithm<Axes, rank, view_rank>{map}, operand.shape(), gradient);
   } else {
     array<index, rank + free> extents{};
     for (int axis = 0; axis < rank; ++axis) extents[axis] = operand.shape().extent(axis);
@@ -207,6 +293,12 @@ auto operand_gradient(const index_map<Operand, Shape, unknown_axes>& node, const
   return make_index_map<unknown_axes>(gradient, get<0>(node.operands).shape(), inverse);
 }
 
+/// The gradient of a window gradient: the windows again.
+template <int, class Axes, int Rank, int ViewRank, class T, class Shape, class Operand, class Gradient>
+auto operand_gradient(const own_pass<window_gradient_algorithm<Axes, Rank, ViewRank>, T, Shape, Operand>& node,
+                      const Gradient& gradient) {
+  return make_index_map<Axes>(gradient, get<0>(node.operands).shape(), node.options.map);
+}
 /// Of gradients of views, whose own gradients are views again.
 template <int, class T, int Rank, class Axes, int ViewRank, class Shape, class Operand, class Gradient>
 auto operand_gradient(const remap<gathering_map<T, Rank, Axes, ViewRank>, Shape, Operand>& node,

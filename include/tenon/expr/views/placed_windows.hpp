@@ -36,6 +36,13 @@ struct even_windows {
     const index place = distance(axis, window, tap) - padding[axis];
     return place < image[axis] ? place : -1;
   }
+  /// The first window whose tap `tap` sees an element, and the one behind the last.
+  array<index, 2> windows_seeing(int axis, index tap) const {
+    const index before = padding[axis] - tap * dilation[axis], room = image[axis] + before;
+    const index first = before > 0 ? (before + stride[axis] - 1) / stride[axis] : 0;
+    const index end = room > 0 ? (room - 1) / stride[axis] + 1 : 0;
+    return {{first, end < output[axis] ? end : output[axis]}};
+  }
   /// How far what is seen moves with so many windows and taps.
   TENON_HOST_DEVICE index distance(int axis, index windows, index taps) const {
     return windows * stride[axis] + taps * dilation[axis];
