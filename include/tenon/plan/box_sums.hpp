@@ -27,19 +27,30 @@ struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<
     return result;
   }();
 
+  static constexpr bool repeats(int axis) { return boxes_of<Operand, Outer>::repeats(axis); }
+  static constexpr bool shares_operands(int axis) { return boxes_of<Operand, Outer>::shares_operands(axis); }
+
   boxes_of<Operand, Outer> operand;
 
   explicit boxes_of(const node& from) : operand(from.operand()) {}
   template <int Lanes>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
-    const auto values = operand.template values<Lanes>(places);
+    return results<Lanes>(operand.template values<Lanes>(places));
+  }
+  template <int Lanes, int Axis>
+  TENON_INLINE auto along(const box_places<Outer>& places) const {
+    return [values = boxes_along<Lanes, Axis>(operand, places)](index further)
+               __attribute__((always_inline)) { return results<Lanes>(values(further)); };
+  }
+
+ private:
+  template <int Lanes, class Values>
+  TENON_INLINE static auto results(const Values& values) {
     using V = simd::pack<value_type, Lanes>;
     return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
       return folded<V>(place, values, std::make_integer_sequence<int, folds>{});
     });
   }
-
- private:
   static constexpr int folds = operand_shape::count / base::count;
 
   template <class V, int Place, class Values, int... I>
@@ -68,6 +79,9 @@ struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<
   }
 };
 
+/// The most terms of the elements of a matrix product that runs in boxes: for more, its own loops are faster.
+inline constexpr index most_terms_of_matrix = 4;
+
 /// Where the axes of a product's operand that stand before its box lie in the result, and where the others lie.
 template <class Letters, int Outer>
 struct letters_before_box;
@@ -80,6 +94,21 @@ struct letters_before_box<axis_list<Letters...>, Outer> {
     for (int axis = 0; axis < letters.size(); ++axis) result = result && (letters[axis] < Outer) == (axis < count);
     return result;
   }();
+
+  /// Where an axis before boxes lies among the operand's, or -1.
+  static constexpr int axis_of(int axis) {
+    for (int own = 0; own < count; ++own) {
+      if (letters[own] == axis) return own;
+    }
+    return -1;
+  }
+  /// Whether the operand repeats along an axis.
+  static constexpr bool shares(int axis) { return axis_of(axis) < 0; }
+  /// Whether an axis and the next one, where the operand has it, lie side by side, too.
+  static constexpr bool are_neighbours(int axis) {
+    const int next = axis_of(axis + 1);
+    return next < 0 ? axis_of(axis) == count - 1 : next == axis_of(axis) + 1;
+  }
 
   static constexpr box_places<count> own(const box_places<Outer>& places) {
     box_places<count> result{{}, {}, places.count};
@@ -118,8 +147,17 @@ struct boxes_of<contraction<Left, Right, Pattern>, Outer> : boxes_base<contracti
     return result;
   }();
   static constexpr index depth = count_between(depths, 0, Pattern::depth_count);
+  /// Whether each box is one number, as rows of the left operand meet columns of the right one.
+  static constexpr bool is_matrix = base::count == 1 && left_letters::count < Outer && right_letters::count < Outer;
   static constexpr bool fits = base::is_small && left_letters::come_first && right_letters::come_first &&
-                               left_boxes::fits && right_boxes::fits && depth > 0;
+                               left_boxes::fits && right_boxes::fits && depth > 0 &&
+                               depth <= (is_matrix ? most_terms_of_matrix : most_in_box);
+
+  static constexpr bool shares_operands(int axis) {
+    return left_letters::shares(axis) != right_letters::shares(axis) &&
+           (left_letters::shares(axis) || left_letters::are_neighbours(axis)) &&
+           (right_letters::shares(axis) || right_letters::are_neighbours(axis));
+  }
 
   left_boxes left;
   right_boxes right;
@@ -127,14 +165,24 @@ struct boxes_of<contraction<Left, Right, Pattern>, Outer> : boxes_base<contracti
   explicit boxes_of(const node& from) : left(get<0>(from.operands)), right(get<1>(from.operands)) {}
   template <int Lanes>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
-    const auto rows = left.template values<Lanes>(left_letters::own(places));
-    const auto columns = right.template values<Lanes>(right_letters::own(places));
+    return products<Lanes>(left.template values<Lanes>(left_letters::own(places)),
+                           right.template values<Lanes>(right_letters::own(places)));
+  }
+  template <int Lanes, int Axis>
+  TENON_INLINE auto along(const box_places<Outer>& places) const {
+    return
+        [rows = boxes_along<Lanes, left_letters::axis_of(Axis)>(left, left_letters::own(places)),
+         columns = boxes_along<Lanes, right_letters::axis_of(Axis)>(right, right_letters::own(places))](index further)
+            __attribute__((always_inline)) { return products<Lanes>(rows(further), columns(further)); };
+  }
+
+ private:
+  template <int Lanes, class Rows, class Columns>
+  TENON_INLINE static auto products(const Rows& rows, const Columns& columns) {
     return make_box_values<simd::pack<value_type, Lanes>, base::count>([&](auto place) __attribute__((always_inline)) {
       return sum_of_products(place, rows, columns, std::make_integer_sequence<int, static_cast<int>(depth)>{});
     });
   }
-
- private:
   template <int Place, class Rows, class Columns, int... K>
   TENON_INLINE static auto sum_of_products(constant<Place>, const Rows& rows, const Columns& columns,
                                            std::integer_sequence<int, K...>) {

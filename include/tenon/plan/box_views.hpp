@@ -71,6 +71,10 @@ struct boxes_of<index_map<Operand, Shape, Axes>, Outer> : boxes_base<index_map<O
     return result;
   }();
 
+  static constexpr bool repeats(int axis) {
+    return axis < 0 || targets[axis] < 0 || boxes_of<Operand, before>::repeats(targets[axis]);
+  }
+
   boxes_of<Operand, before> operand;
   box_places<before> origin{{}, {}, 0};
   array<int, base::count> within{};
