@@ -107,6 +107,26 @@ TEMPLATE_TEST_CASE("products of few elements", "[host][boxes]", float, double, i
   }
 }
 
+TEMPLATE_TEST_CASE("positions within boxes", "[host][boxes]", float, std::int16_t, tenon::half) {
+  for (const tenon::index count : {0, 1, 7, 16, 33}) {
+    CAPTURE(count);
+    auto p = box_numbers<TestType, 3>(count, 1);
+    auto ties = box_numbers<TestType, 2, 4>(count, 2);
+    for (tenon::index i = 0; i < ties.size(); ++i) ties.data()[i] = static_cast<TestType>(i * 5 % 3);
+    for (tenon::index i = 0; i < p.size() && tenon::is_floating<TestType>; i += 5) {
+      p.data()[i] = static_cast<TestType>(i % 2 == 0 ? std::numeric_limits<float>::quiet_NaN()
+                                                     : std::numeric_limits<float>::infinity());
+    }
+    check_boxes([](const auto& x) { return tenon::argmin(x, drop<-1>); }, p);
+    check_boxes([](const auto& x) { return tenon::argmax(-x, axis<-1>); }, p);
+    check_boxes([](const auto& x) { return tenon::argmax(x, drop<-1>); }, ties);
+    check_boxes([](const auto& x) { return tenon::argmin(x, drop<1, 2>) + 1; }, ties);
+    check_boxes([](const auto& x) { return tenon::argmin(x, drop<1>); }, ties);
+    const tensor<std::int64_t, rank<1>> last_first = count - 1 - tenon::iota<std::int64_t>({count});
+    check_boxes([&](const auto& x) { return tenon::take(tenon::argmin(x, drop<-1>), last_first, axis<0>); }, p);
+  }
+}
+
 TEST_CASE("several statements of few elements are one loop", "[host][boxes]") {
   const auto a = box_numbers<float, 3, 3>(101, 1), b = box_numbers<float, 3, 3>(101, 2);
   const auto p = box_numbers<float, 3>(101, 3);

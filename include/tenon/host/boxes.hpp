@@ -38,19 +38,30 @@ TENON_INLINE void store_boxes(T* to, const box_layout<typename Boxes::shape>& la
         return simd::store_part<Lanes>(to, values.at[0], count);
     }
   }
-  using V = std::remove_cvref_t<decltype(values.at[0])>;
-  const auto in_memory = make_box_values<V, Boxes::count>([&](auto place) { return values.at[place.value]; });
-  scatter_boxes<typename Boxes::value_type>(to, layout, step, in_memory.at, count);
+  if constexpr (Lanes == 1) {
+    for (int place = 0; place < Boxes::count; ++place) to[layout.offsets[place]] = static_cast<T>(values.at[place]);
+  } else {
+    using V = std::remove_cvref_t<decltype(values.at[0])>;
+    const auto in_memory = make_box_values<V, Boxes::count>([&](auto place) { return values.at[place.value]; });
+    scatter_boxes<typename Boxes::value_type>(to, layout, step, in_memory.at, count);
+  }
 }
 
-/// Writes the boxes at some places, all of whose values are known before one is written.
+/// Writes neighbouring boxes, `step` apart: as many as lanes at a time, all of whose values are known before one is
+/// written.
 template <int Lanes, class T, class Boxes, int Outer>
 [[gnu::noinline]] void write_boxes(T* to, const box_layout<typename Boxes::shape>& layout, index step,
-                                   const Boxes& boxes, const box_places<Outer>& places) {
-  store_boxes<Lanes, Boxes>(to, layout, step, boxes.template values<Lanes>(places), places.count);
+                                   const Boxes& boxes, const array<index, Outer>& first, index count) {
+  box_places<Outer> places{first, {}, Lanes};
+  places.step[Outer - 1] = 1;
+  for (; count > 0; count -= Lanes, places.first[Outer - 1] += Lanes, to += Lanes * step) {
+    places.count = count < Lanes ? count : Lanes;
+    store_boxes<Lanes, Boxes>(to, layout, step, boxes.template values<Lanes>(places), places.count);
+  }
 }
 
-/// Writes all boxes but for their last axis before them, in which places lie, and ...
+/// Writes neighbouring boxes of `counts[0]` rows, of each row `counts[1]`, at most as many as lanes. `steps` lead from
+/// row to row and from box to box. What repeats from row to row is read once.
 template <int Lanes, class T, class Boxes, int Outer>
 [[gnu::noinline]] void write_box_rows(T* to, const box_layout<typename Boxes::shape>& layout, array<index, 2> steps,
                                       const Boxes& boxes, const array<index, Outer>& first, array<index, 2> counts) {
@@ -105,19 +116,12 @@ void run_box_line(const strided_target<T, Rank>& target, const array<index, Rank
   parallel_for(count_between(extents, 0, Outer), box_grain, [&](index first, index last) {
     array<index, Rank> position{};
     set_position(position, extents, 0, Outer, first);
-    box_places<Outer> places{};
-    places.step[along] = 1;
     for (index count = 0; first < last; first += count) {
       const index rest = extents[along] - position[along];
       count = rest < last - first ? rest : last - first;
-      for (int axis = 0; axis < Outer; ++axis) places.first[axis] = position[axis];
-      T* to = target.at(position);
-      for (index done = 0; done < count; done += Lanes) {
-        places.count = count - done < Lanes ? count - done : Lanes;
-        write_boxes<Lanes>(to, layout, step, boxes, places);
-        places.first[along] += Lanes;
-        to += Lanes * step;
-      }
+      array<index, Outer> place{};
+      for (int axis = 0; axis < Outer; ++axis) place[axis] = position[axis];
+      write_boxes<Lanes>(target.at(position), layout, step, boxes, place, count);
       position[along] = 0;
       advance_position(position, extents, 0, along);
     }
@@ -130,8 +134,8 @@ void run_box_line(const strided_target<T, Rank>& target, const array<index, Rank
 template <class T, int Rank, class E>
 void run_boxes_host(const strided_target<T, Rank>& target, const E& node) {
   constexpr int outer = detail::axes_before_box<typename E::shape_type>();
-  constexpr int lanes = simd::width_for(detail::widest_value<E>());
   using boxes_type = detail::boxes_of<E, outer>;
+  constexpr int lanes = boxes_type::lie_apart ? 1 : simd::width_for(detail::widest_value<E>());
   const counted_launch counted("boxes");
   const boxes_type boxes(node);
   if constexpr (outer > 1 && boxes_type::shares_operands(outer - 2)) {

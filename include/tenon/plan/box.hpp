@@ -127,6 +127,7 @@ struct boxes_base {
   using shape = box<typename Node::shape_type, Outer>;
   using value_type = compute_type<typename Node::element>;
   static constexpr int count = shape::count;
+  static constexpr bool lie_apart = false;  // boxes are found one by one: they are best written so
   static constexpr bool is_small = shape::is_known && count <= most_in_box && !is_complex<typename Node::element>;
 
   /// Whether types know that boxes repeat along an axis before them; a missing axis stands at a number below 0.

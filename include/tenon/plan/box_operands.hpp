@@ -65,10 +65,14 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
   /// One box again and again.
   template <int Lanes>
   TENON_INLINE auto repeated(const T* from) const {
-    using V = simd::pack<value_type, Lanes>;
-    return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
-      return simd::broadcast<value_type, Lanes>(static_cast<value_type>(from[layout_.offsets[place.value]]));
-    });
+    const auto at_places = [&](const auto& offset) __attribute__((always_inline)) {
+      return make_box_values<simd::pack<value_type, Lanes>, base::count>(
+          [&](auto place) __attribute__((always_inline)) {
+            return simd::broadcast<value_type, Lanes>(static_cast<value_type>(from[offset(place.value)]));
+          });
+    };
+    if (Lanes == 1 && layout_.is_whole) return at_places([](int place) { return place; });
+    return at_places([&](int place) { return layout_.offsets[place]; });
   }
   /// Boxes `step` apart.
   template <int Lanes>

@@ -10,6 +10,12 @@
 
 namespace tenon::detail {
 
+/// Whether a reduction finds where the first extreme is.
+template <class Monoid>
+inline constexpr bool finds_places = std::is_same_v<Monoid, argmax_monoid> || std::is_same_v<Monoid, argmin_monoid>;
+/// The most elements of a box in which such a reduction looks: for more, loops over rows are faster.
+inline constexpr index most_with_places = 8;
+
 template <class Monoid, class Axes, class Operand, int Outer>
 struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<Monoid, Axes, Operand>, Outer> {
   using node = reduction<Monoid, Axes, Operand>;
@@ -21,8 +27,10 @@ struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<
   using state = typename node::state;
   static constexpr auto reduced = reduced_axes<Operand::shape_type::rank>(Axes{});
   static constexpr bool fits = [] {
-    bool result = boxes_of<Operand, Outer>::fits && base::is_small && is_lanewise<Monoid> &&
-                  std::is_same_v<state, value_type> && !std::is_same_v<state, bool>;
+    bool result = boxes_of<Operand, Outer>::fits && base::is_small &&
+                  (finds_places<Monoid>
+                       ? !std::is_same_v<operand_type, bool> && operand_shape::count <= most_with_places
+                       : is_lanewise<Monoid> && std::is_same_v<state, value_type> && !std::is_same_v<state, bool>);
     for (int axis = 0; axis < Outer; ++axis) result = result && !reduced[axis];
     return result;
   }();
@@ -48,7 +56,9 @@ struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<
   TENON_INLINE static auto results(const Values& values) {
     using V = simd::pack<value_type, Lanes>;
     return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
-      return folded<V>(place, values, std::make_integer_sequence<int, folds>{});
+      constexpr std::make_integer_sequence<int, folds> all{};
+      if constexpr (finds_places<Monoid> && Lanes > 1) return place_of_extreme(place, values, all);
+      else return folded<V>(place, values, all);
     });
   }
   static constexpr int folds = operand_shape::count / base::count;
@@ -56,10 +66,34 @@ struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<
   template <class V, int Place, class Values, int... I>
   TENON_INLINE static V folded(constant<Place>, const Values& values, std::integer_sequence<int, I...>) {
     constexpr auto places = folded_places(Place);
-    const V each[] = {simd::convert<operand_type, state>(values.at[places[I]])...};
-    V total = each[0];
+    const auto lifted = [](const auto& value, [[maybe_unused]] index at) __attribute__((always_inline)) {
+      if constexpr (finds_places<Monoid>) return Monoid::template lift<state>(value, at);
+      else return simd::convert<operand_type, state>(value);
+    };
+    const std::conditional_t<finds_places<Monoid>, state, V> each[] = {lifted(values.at[places[I]], I)...};
+    auto total = each[0];
     ((total = I == 0 ? total : Monoid::combine(total, each[I])), ...);
     return Monoid::template finish<V>(total, folds);
+  }
+  /// Where the first extreme is, or the first NaN, in lanes.
+  template <int Place, class Values, int... I>
+  TENON_INLINE static auto place_of_extreme(constant<Place>, const Values& values, std::integer_sequence<int, I...>) {
+    constexpr auto places = folded_places(Place);
+    auto extreme = values.at[places[0]];
+    using numbers = decltype(extreme > extreme);
+    using number = std::remove_cvref_t<decltype(numbers{}[0])>;
+    numbers found{};
+    const auto look = [&](const auto& each, int at) __attribute__((always_inline)) {
+      const numbers is_beyond = [&] {
+        if constexpr (std::is_same_v<Monoid, argmax_monoid>) return each > extreme;
+        else return each < extreme;
+      }();
+      const numbers is_new = (is_beyond | (each != each)) & (extreme == extreme);
+      extreme = is_new ? each : extreme;
+      found = is_new ? numbers{} + static_cast<number>(at) : found;
+    };
+    (look(values.at[places[I]], I), ...);
+    return simd::convert<number, value_type>(found);
   }
   /// The places of the operand that a result folds, in order.
   static constexpr auto folded_places(int result) {
