@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("products of few elements", "[host][boxes]", float, double, i
   }
 }
 
-TEMPLATE_TEST_CASE("positions within boxes", "[host][boxes]", float, std::int16_t, tenon::half) {
+TEMPLATE_TEST_CASE("positions within boxes", "[host][boxes]", float, std::int16_t) {
   for (const tenon::index count : {0, 1, 7, 16, 33}) {
     CAPTURE(count);
     auto p = box_numbers<TestType, 3>(count, 1);
