@@ -220,6 +220,11 @@ TEST_CASE("boxes that lie apart, repeat and have several axes before them", "[ho
   every_other = unit(whole);  // into elements that lie apart
   CHECK(tenon::all(tenon::select(wide, axis<2>, 1) == expected));
   CHECK(tenon::all(tenon::select(wide, axis<2>, 0) == 7.0f));
+  const tensor<std::int32_t, rank<1>> chosen = tenon::iota<std::int32_t>({40}) * 7 % 40;
+  every_other = tenon::take(whole, chosen, axis<0>);
+  CHECK(tenon::all(tenon::select(wide, axis<2>, 1) == tenon::take(with_run_time_extents(whole), chosen, axis<0>)));
+  CHECK(tenon::all(tenon::select(wide, axis<2>, 0) == 7.0f));
+  every_other = unit(whole);
   tensor<float, shape<dyn, 3>> result({40, 3});
   result = unit(every_other * 2);  // from such
   CHECK(tenon::max(tenon::abs(result - expected)) < 1e-6f);
