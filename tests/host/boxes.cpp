@@ -107,6 +107,26 @@ TEMPLATE_TEST_CASE("products of few elements", "[host][boxes]", float, double, i
   }
 }
 
+TEMPLATE_TEST_CASE("positions within boxes", "[host][boxes]", float, std::int16_t) {
+  for (const tenon::index count : {0, 1, 7, 16, 33}) {
+    CAPTURE(count);
+    auto p = box_numbers<TestType, 3>(count, 1);
+    auto ties = box_numbers<TestType, 2, 4>(count, 2);
+    for (tenon::index i = 0; i < ties.size(); ++i) ties.data()[i] = static_cast<TestType>(i * 5 % 3);
+    for (tenon::index i = 0; i < p.size() && tenon::is_floating<TestType>; i += 5) {
+      p.data()[i] = static_cast<TestType>(i % 2 == 0 ? std::numeric_limits<float>::quiet_NaN()
+                                                     : std::numeric_limits<float>::infinity());
+    }
+    check_boxes([](const auto& x) { return tenon::argmin(x, drop<-1>); }, p);
+    check_boxes([](const auto& x) { return tenon::argmax(-x, axis<-1>); }, p);
+    check_boxes([](const auto& x) { return tenon::argmax(x, drop<-1>); }, ties);
+    check_boxes([](const auto& x) { return tenon::argmin(x, drop<1, 2>) + 1; }, ties);
+    check_boxes([](const auto& x) { return tenon::argmin(x, drop<1>); }, ties);
+    const tensor<std::int64_t, rank<1>> last_first = count - 1 - tenon::iota<std::int64_t>({count});
+    check_boxes([&](const auto& x) { return tenon::take(tenon::argmin(x, drop<-1>), last_first, axis<0>); }, p);
+  }
+}
+
 TEST_CASE("several statements of few elements are one loop", "[host][boxes]") {
   const auto a = box_numbers<float, 3, 3>(101, 1), b = box_numbers<float, 3, 3>(101, 2);
   const auto p = box_numbers<float, 3>(101, 3);
@@ -200,12 +220,78 @@ TEST_CASE("boxes that lie apart, repeat and have several axes before them", "[ho
   every_other = unit(whole);  // into elements that lie apart
   CHECK(tenon::all(tenon::select(wide, axis<2>, 1) == expected));
   CHECK(tenon::all(tenon::select(wide, axis<2>, 0) == 7.0f));
+  const tensor<std::int32_t, rank<1>> chosen = tenon::iota<std::int32_t>({40}) * 7 % 40;
+  every_other = tenon::take(whole, chosen, axis<0>);
+  CHECK(tenon::all(tenon::select(wide, axis<2>, 1) == tenon::take(with_run_time_extents(whole), chosen, axis<0>)));
+  CHECK(tenon::all(tenon::select(wide, axis<2>, 0) == 7.0f));
+  every_other = unit(whole);
   tensor<float, shape<dyn, 3>> result({40, 3});
   result = unit(every_other * 2);  // from such
   CHECK(tenon::max(tenon::abs(result - expected)) < 1e-6f);
   tensor<float, rank<2>> across({3, 40});
   tenon::transpose(across) = unit(whole);
   CHECK(tenon::all(tenon::transpose(across) == expected));
+}
+
+TEMPLATE_TEST_CASE("points meet points", "[host][boxes]", float, std::int16_t) {
+  const auto squared = [](const auto& x, const auto& y) {
+    return tenon::sum(tenon::square(tenon::new_axis<1>(x) - tenon::new_axis<0>(y)), drop<-1>);
+  };
+  for (const tenon::index points : {0, 1, 5, 16, 17, 40, 1001}) {
+    for (const tenon::index others : {0, 1, 3, 4, 8, 15, 16, 17, 33, 70}) {
+      CAPTURE(points, others);
+      const auto p = box_numbers<TestType, 3>(points, 1), q = box_numbers<TestType, 3>(others, 2);
+      check_boxes(squared, p, q);
+      check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"nk,ck->nc">(x, y); }, p, q);
+    }
+  }
+  const auto p = box_numbers<TestType, 2>(37, 3), q = box_numbers<TestType, 2>(29, 4);
+  check_boxes(
+      [](const auto& x, const auto& y) {
+        return tenon::max(tenon::abs(tenon::new_axis<1>(x) - 2 * y), drop<-1>) + tenon::sum(y, drop<-1>);
+      },
+      p, q);
+  check_boxes([](const auto& x, const auto& y) { return tenon::new_axis<1>(x) - tenon::flip(y * 2, axis<-1>); }, p, q);
+  check_boxes([](const auto& x, const auto& y) { return tenon::new_axis<1>(x) * tenon::roll(y, 1, axis<0>); }, p, q);
+  check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"nk,cl->nckl">(x, y); }, p, q);
+  const auto every_other = [](const auto& x) { return tenon::slice(x, tenon::range(1, 28, 2), tenon::all_of); };
+  check_boxes([&](const auto& x, const auto& y) { return squared(every_other(x), every_other(y)); }, p, q);
+}
+
+TEST_CASE("points meet points of the same group", "[host][boxes]") {
+  tensor<float, shape<dyn, dyn, 3>> p({4, 7, 3}), q({4, 21, 3}), one({4, 1, 3});
+  p = tenon::uniform<float>(p.shape(), 1), q = tenon::uniform<float>(q.shape(), 2);
+  one = tenon::uniform<float>(one.shape(), 3);
+  p.data()[4] = std::numeric_limits<float>::quiet_NaN(), q.data()[50] = std::numeric_limits<float>::infinity();
+  const auto greatest = [](const auto& x, const auto& y) {
+    return tenon::max(tenon::abs(tenon::new_axis<2>(x) - tenon::new_axis<1>(y)), drop<-1>);
+  };
+  check_boxes(greatest, p, q);
+  check_boxes(greatest, p, one);  // one along an axis of which types do not know that
+  check_boxes(greatest, one, q);
+  check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"bnk,bck->bnc">(x, y); }, p, q);
+  check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"bnk,bck->bcn">(x, y); }, p, q);
+  check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"bnk,ck->bnc">(x, y); }, p,
+              box_numbers<float, 3>(13, 4));
+
+  tensor<float, rank<3>> across({4, 21, 7}), expected({4, 7, 21});
+  expected = greatest(with_run_time_extents(p), with_run_time_extents(q));
+  tenon::permute(across, axis<0, 2, 1>) = greatest(p, q);
+  for (tenon::index i = 0; i < 4; ++i) {
+    for (tenon::index row = 0; row < 7; ++row) {
+      for (tenon::index k = 0; k < 21; ++k) REQUIRE(boxes_agree(across(i, k, row), expected(i, row, k)));
+    }
+  }
+}
+
+TEST_CASE("distances within points that are written", "[host][boxes]") {
+  tensor<float, shape<dyn, 3>> p = box_numbers<float, 3>(3, 1);
+  const tensor<float, rank<2>> expected = tenon::sum(
+      tenon::square(tenon::new_axis<1>(with_run_time_extents(p)) - tenon::new_axis<0>(with_run_time_extents(p))),
+      drop<-1>);
+  const tenon::view<float, rank<2>> square(p.data(), rank<2>(3, 3));
+  square = tenon::sum(tenon::square(tenon::new_axis<1>(p) - tenon::new_axis<0>(p)), drop<-1>);
+  for (tenon::index i = 0; i < 9; ++i) CHECK(boxes_agree(p.data()[i], expected.data()[i]));
 }
 
 TEST_CASE("boxes are written where they are read", "[host][boxes]") {

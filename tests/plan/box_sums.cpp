@@ -28,7 +28,11 @@ TEST_CASE("reductions within boxes", "[plan][box]") {
   CHECK(box_at(tenon::mean(x, drop<1, 2>), 3) == list{20.5});
   CHECK(box_at(tenon::max(x, drop<1>), 3) == list{21, 22, 23});
   STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::sum(x, axis<0>)), 1>::fits);
-  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::argmax(x, axis<1>)), 1>::fits);
+  STATIC_REQUIRE(boxes_of<decltype(tenon::argmax(x, axis<1>)), 1>::fits);
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::argmax(x > 0, axis<1>)), 1>::fits);
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::argmax(x, axis<0>)), 1>::fits);
+  const tensor<double, shape<dyn, 9>> longer({2, 9});
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::argmax(longer, axis<1>)), 1>::fits);
 }
 
 TEST_CASE("products within boxes", "[plan][box]") {

@@ -30,12 +30,13 @@ TEST_CASE("statements over many small boxes", "[plan][box]") {
   CHECK(in_boxes(tenon::cross(p, q)) == has_boxes);
   CHECK(in_boxes(p / tenon::norm_l2(p, axis<-1>)) == has_boxes);
   CHECK(in_boxes(p * w) == has_boxes);
+  CHECK(in_boxes(tenon::argmax(p, drop<-1>)) == has_boxes);
   CHECK(in_boxes(tenon::sum(tenon::square(tenon::new_axis<1>(p) - tenon::new_axis<0>(q)), drop<-1>)) == has_boxes);
 }
 
 TEST_CASE("statements that other loops run", "[plan][box]") {
   tensor<float, shape<dyn, 3>> p, q;
-  tensor<float, tenon::rank<2>> x;
+  tensor<float, tenon::rank<2>> x({2, 2});
   tensor<float, shape<dyn, 64>> wide;
   tensor<float, shape<3, 3>> m;
   tensor<float, shape<5, 4, 4>> few;
@@ -48,5 +49,20 @@ TEST_CASE("statements that other loops run", "[plan][box]") {
   CHECK_FALSE(in_boxes(tenon::roll(x, 1, axis<-1>)));
   CHECK_FALSE(in_boxes(tenon::matmul(m, m)));      // one box alone
   CHECK_FALSE(in_boxes(tenon::matmul(few, few)));  // few boxes, as types know
-  CHECK_FALSE(in_boxes(tenon::argmax(p, drop<-1>)));
+  CHECK_FALSE(in_boxes(tenon::argmax(x, drop<-1>)));
+}
+
+TEST_CASE("operands that repeat from row to row of boxes", "[plan][box]") {
+  using tenon::detail::boxes_of;
+  tensor<float, shape<dyn, 3>> p({4, 3}), q({5, 3});
+  tensor<float, shape<dyn, dyn, 3>> grid({4, 5, 3});
+  const auto pairs = tenon::new_axis<1>(p) - tenon::new_axis<0>(q);
+  const auto distances = tenon::sum(tenon::square(pairs) * 2, drop<-1>);
+  STATIC_REQUIRE(boxes_of<std::remove_const_t<decltype(pairs)>, 2>::shares_operands(0));
+  STATIC_REQUIRE(boxes_of<std::remove_const_t<decltype(distances)>, 2>::shares_operands(0));
+  STATIC_REQUIRE(boxes_of<decltype(grid * q), 2>::shares_operands(0));  // q has one axis less
+  STATIC_REQUIRE(boxes_of<decltype(tenon::einsum<"nk,ck->nc">(p, q)), 2>::shares_operands(0));
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::einsum<"nck,ck->nc">(grid, q)), 2>::repeats(0));
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::square(grid) * 2), 2>::shares_operands(0));  // a number is no operand
+  STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::cross(grid, grid)), 2>::shares_operands(0));
 }

@@ -135,8 +135,8 @@ struct spreading_map {
 
 namespace detail {
 
-/// Whether a gradient of windows is added up in place: of numbers of the host whose sums are as exact as they are, where
-/// no reduction would be computed for each place.
+/// Whether a gradient of windows is added up in place: of numbers of the host whose sums are as exact as they are, and
+/// where no reduction would be computed for each place.
 template <class Operand, class Gradient>
 inline constexpr bool adds_in_place =
     slot_count<Gradient> == 0 && std::is_same_v<typename Operand::space, host> &&
@@ -162,8 +162,8 @@ void for_each_batch(const Target& target, const Gradient& gradient, const Body& 
 
 }  // namespace detail
 
-/// The gradient of windows on the host: place after place within them, what all windows were given there is added to the
-/// elements that they show. These differ, so each place is a statement.
+/// The gradient of windows on the host, place after place within them: what all windows were given there is added to
+/// the elements that they show. These differ, so each place is a statement.
 template <class Axes, int Rank, int ViewRank>
 struct window_gradient_algorithm {
   static constexpr const char* name = "window_gradient";

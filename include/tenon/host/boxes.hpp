@@ -26,18 +26,106 @@ template <class Value, class T, class Layout, class V>
   }
 }
 
-/// Writes the boxes at some places, `step` apart and at most as many as lanes, all of whose values are known before one
-/// is written.
+/// Writes boxes at neighbouring places, `step` apart and at most as many as lanes.
+template <int Lanes, class Boxes, class T, class Values>
+TENON_INLINE void store_boxes(T* to, const box_layout<typename Boxes::shape>& layout, index step, const Values& values,
+                              index count) {
+  if constexpr (lie_in_packs<T, typename Boxes::value_type>) {
+    if (layout.is_whole && step == Boxes::count) [[likely]] {
+      if (count == Lanes) [[likely]]
+        return simd::store_interleaved<Lanes>(to, values.at);
+      if constexpr (Boxes::count == 1 && simd::has_partial_packs)
+        return simd::store_part<Lanes>(to, values.at[0], count);
+    }
+  }
+  if constexpr (Lanes == 1) {
+    for (int place = 0; place < Boxes::count; ++place) to[layout.offsets[place]] = static_cast<T>(values.at[place]);
+  } else {
+    using V = std::remove_cvref_t<decltype(values.at[0])>;
+    const auto in_memory = make_box_values<V, Boxes::count>([&](auto place) { return values.at[place.value]; });
+    scatter_boxes<typename Boxes::value_type>(to, layout, step, in_memory.at, count);
+  }
+}
+
+/// Writes neighbouring boxes, `step` apart: as many as lanes at a time, all of whose values are known before one is
+/// written.
 template <int Lanes, class T, class Boxes, int Outer>
 [[gnu::noinline]] void write_boxes(T* to, const box_layout<typename Boxes::shape>& layout, index step,
-                                   const Boxes& boxes, const box_places<Outer>& places) {
-  using value_type = typename Boxes::value_type;
-  const auto values = boxes.template values<Lanes>(places);
-  if constexpr (lie_in_packs<T, value_type>) {
-    if (layout.is_whole && step == Boxes::count && places.count == Lanes) [[likely]]
-      return simd::store_interleaved<Lanes>(to, values.at);
+                                   const Boxes& boxes, const array<index, Outer>& first, index count) {
+  box_places<Outer> places{first, {}, Lanes};
+  places.step[Outer - 1] = 1;
+  for (; count > 0; count -= Lanes, places.first[Outer - 1] += Lanes, to += Lanes * step) {
+    places.count = count < Lanes ? count : Lanes;
+    store_boxes<Lanes, Boxes>(to, layout, step, boxes.template values<Lanes>(places), places.count);
   }
-  scatter_boxes<value_type>(to, layout, step, values.at, places.count);
+}
+
+/// Writes neighbouring boxes of `counts[0]` rows, of each row `counts[1]`, at most as many as lanes. `steps` lead from
+/// row to row and from box to box. What repeats from row to row is read once.
+template <int Lanes, class T, class Boxes, int Outer>
+[[gnu::noinline]] void write_box_rows(T* to, const box_layout<typename Boxes::shape>& layout, array<index, 2> steps,
+                                      const Boxes& boxes, const array<index, Outer>& first, array<index, 2> counts) {
+  box_places<Outer> places{first, {}, counts[1]};
+  places.step[Outer - 1] = 1;
+  const auto row_at = boxes_along<Lanes, Outer - 2>(boxes, places);
+  for (index row = 0; row < counts[0]; ++row) {
+    store_boxes<Lanes, Boxes>(to + row * steps[0], layout, steps[1], row_at(row), counts[1]);
+  }
+}
+
+/// How many rows of boxes are written beside one another: all of short ones, few of long ones, as caches hold.
+constexpr index box_rows_at_once(index boxes_in_row) {
+  constexpr index fewest = 16, most_boxes = 1024;
+  return fewest * boxes_in_row > most_boxes ? fewest : most_boxes / boxes_in_row;
+}
+
+/// Boxes in rows, of which some operands are the same in each row: packs of these are read once for several rows.
+template <int Lanes, int Outer, class T, int Rank, class Boxes>
+void run_box_rows(const strided_target<T, Rank>& target, const array<index, Rank>& extents, const Boxes& boxes) {
+  constexpr int along = Outer - 1, across = Outer - 2;
+  const index width = extents[along];
+  if (width == 0) return;
+  const box_layout<typename Boxes::shape> layout(target.stride);
+  const array<index, 2> steps{{target.stride[across], target.stride[along]}};
+  parallel_for(count_between(extents, 0, along), box_grain / width + 1, [&](index first, index last) {
+    array<index, Rank> position{};
+    set_position(position, extents, 0, along, first);
+    for (index rows = 0; first < last; first += rows) {
+      rows = box_rows_at_once(width);
+      for (const index most : {extents[across] - position[across], last - first}) rows = most < rows ? most : rows;
+      array<index, Outer> place{};
+      for (int axis = 0; axis < Outer; ++axis) place[axis] = position[axis];
+      T* const to = target.at(position);
+      for (index done = 0; done < width; done += Lanes) {
+        place[along] = done;
+        const index count = width - done < Lanes ? width - done : Lanes;
+        write_box_rows<Lanes>(to + done * steps[1], layout, steps, boxes, place, {{rows, count}});
+      }
+      position[across] += rows - 1;
+      advance_position(position, extents, 0, along);
+    }
+  });
+}
+
+/// Boxes one after another.
+template <int Lanes, int Outer, class T, int Rank, class Boxes>
+void run_box_line(const strided_target<T, Rank>& target, const array<index, Rank>& extents, const Boxes& boxes) {
+  constexpr int along = Outer - 1;
+  const box_layout<typename Boxes::shape> layout(target.stride);
+  const index step = target.stride[along];
+  parallel_for(count_between(extents, 0, Outer), box_grain, [&](index first, index last) {
+    array<index, Rank> position{};
+    set_position(position, extents, 0, Outer, first);
+    for (index count = 0; first < last; first += count) {
+      const index rest = extents[along] - position[along];
+      count = rest < last - first ? rest : last - first;
+      array<index, Outer> place{};
+      for (int axis = 0; axis < Outer; ++axis) place[axis] = position[axis];
+      write_boxes<Lanes>(target.at(position), layout, step, boxes, place, count);
+      position[along] = 0;
+      advance_position(position, extents, 0, along);
+    }
+  });
 }
 
 }  // namespace detail
@@ -45,34 +133,16 @@ template <int Lanes, class T, class Boxes, int Outer>
 /// Evaluates a statement that `runs_in_boxes` into its target.
 template <class T, int Rank, class E>
 void run_boxes_host(const strided_target<T, Rank>& target, const E& node) {
-  constexpr int outer = detail::axes_before_box<typename E::shape_type>(), along = outer - 1;
-  constexpr int lanes = simd::width_for(detail::widest_value<E>());
+  constexpr int outer = detail::axes_before_box<typename E::shape_type>();
   using boxes_type = detail::boxes_of<E, outer>;
+  constexpr int lanes = boxes_type::lie_apart ? 1 : simd::width_for(detail::widest_value<E>());
   const counted_launch counted("boxes");
-  const auto extents = node.shape().to_array();
   const boxes_type boxes(node);
-  const detail::box_layout<typename boxes_type::shape> layout(target.stride);
-  const index step = target.stride[along];
-  parallel_for(count_between(extents, 0, outer), detail::box_grain, [&](index first, index last) {
-    array<index, Rank> position{};
-    set_position(position, extents, 0, outer, first);
-    detail::box_places<outer> places{};
-    places.step[along] = 1;
-    for (index count = 0; first < last; first += count) {
-      const index rest = extents[along] - position[along];
-      count = rest < last - first ? rest : last - first;
-      for (int axis = 0; axis < outer; ++axis) places.first[axis] = position[axis];
-      T* to = target.at(position);
-      for (index done = 0; done < count; done += lanes) {
-        places.count = count - done < lanes ? count - done : lanes;
-        detail::write_boxes<lanes>(to, layout, step, boxes, places);
-        places.first[along] += lanes;
-        to += lanes * step;
-      }
-      position[along] = 0;
-      advance_position(position, extents, 0, along);
-    }
-  });
+  if constexpr (outer > 1 && boxes_type::shares_operands(outer - 2)) {
+    detail::run_box_rows<lanes, outer>(target, node.shape().to_array(), boxes);
+  } else {
+    detail::run_box_line<lanes, outer>(target, node.shape().to_array(), boxes);
+  }
 }
 
 }  // namespace tenon

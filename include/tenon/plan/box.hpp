@@ -127,8 +127,31 @@ struct boxes_base {
   using shape = box<typename Node::shape_type, Outer>;
   using value_type = compute_type<typename Node::element>;
   static constexpr int count = shape::count;
+  static constexpr bool lie_apart = false;  // boxes are found one by one: they are best written so
   static constexpr bool is_small = shape::is_known && count <= most_in_box && !is_complex<typename Node::element>;
+
+  /// Whether types know that boxes repeat along an axis before them; a missing axis stands at a number below 0.
+  static constexpr bool repeats(int axis) { return axis < 0; }
+  /// Whether some operands repeat along an axis, so that the values of these are found once for all its positions.
+  static constexpr bool shares_operands(int) { return false; }
 };
+
+/// The values of the boxes at `places` and of those at the same places further along an axis before them, as a function
+/// of how much further. Boxes that repeat there are read once.
+template <int Lanes, int Axis, class Boxes, int Outer>
+TENON_INLINE auto boxes_along(const Boxes& boxes, const box_places<Outer>& places) {
+  if constexpr (Boxes::repeats(Axis)) {
+    return [values = boxes.template values<Lanes>(places)](index) -> const auto& { return values; };
+  } else if constexpr (requires { boxes.template along<Lanes, Axis>(places); }) {
+    return boxes.template along<Lanes, Axis>(places);
+  } else {
+    return [&boxes, places](index further) __attribute__((always_inline)) {
+      box_places<Outer> moved = places;
+      moved.first[Axis] += further;
+      return boxes.template values<Lanes>(moved);
+    };
+  }
+}
 /// The greatest size of the values that a node and its operands have, and of the sums of products.
 template <class Node>
 constexpr int widest_value() {

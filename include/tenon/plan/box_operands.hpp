@@ -23,6 +23,8 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
   using typename base::value_type;
   static constexpr bool fits = base::is_small;
 
+  static constexpr bool repeats(int axis) { return axis < 0 || Shape::static_extent(axis) == 1; }
+
   explicit boxes_of(const leaf<T, Shape, host, Owner>& node)
       : first_(node.view().data()), layout_(node.view().strides()) {
     const auto strides = node.view().strides();
@@ -30,35 +32,66 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
   }
   template <int Lanes>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
-    using V = simd::pack<value_type, Lanes>;
-    const T* from = first_;
-    index step = 0;
-    for (int axis = 0; axis < Outer; ++axis) {
-      from += places.first[axis] * strides_[axis];
-      step += places.step[axis] * strides_[axis];
-    }
-    const auto repeated = [&] {
-      return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
-        return simd::broadcast<value_type, Lanes>(static_cast<value_type>(from[layout_.offsets[place.value]]));
-      });
-    };
-    if constexpr (Outer == 0 || Lanes == 1) {
-      return repeated();
+    return read<Lanes>(first_of(places), step_of(places), places.count);
+  }
+  template <int Lanes, int Axis>
+  TENON_INLINE auto along(const box_places<Outer>& places) const {
+    if constexpr (repeats_places<Axis + 1>()) {
+      return [this, first = first_of(places)](index further)
+                 __attribute__((always_inline)) { return repeated<Lanes>(first + further * strides_[Axis]); };
     } else {
-      if (step == 0) return repeated();
-      box_values<V, base::count> result;
-      if constexpr (lie_in_packs<T, value_type>) {
-        if (layout_.is_whole && step == base::count && places.count == Lanes) [[likely]] {
-          simd::load_interleaved<Lanes>(result.at, from);
-          return result;
-        }
-      }
-      gather<Lanes>(result.at, from, step, places.count);
-      return result;
+      return [this, first = first_of(places), step = step_of(places), count = places.count](index further)
+                 __attribute__((always_inline)) { return read<Lanes>(first + further * strides_[Axis], step, count); };
     }
   }
 
  private:
+  /// Whether the boxes of places along an axis are one. It may be missing at the end.
+  template <int Axis>
+  static constexpr bool repeats_places() {
+    if constexpr (Axis < Outer) return repeats(Axis);
+    else return true;
+  }
+  TENON_INLINE const T* first_of(const box_places<Outer>& places) const {
+    const T* from = first_;
+    for (int axis = 0; axis < Outer; ++axis) from += places.first[axis] * strides_[axis];
+    return from;
+  }
+  TENON_INLINE index step_of(const box_places<Outer>& places) const {
+    index step = 0;
+    for (int axis = 0; axis < Outer; ++axis) step += places.step[axis] * strides_[axis];
+    return step;
+  }
+  /// One box again and again.
+  template <int Lanes>
+  TENON_INLINE auto repeated(const T* from) const {
+    const auto at_places = [&](const auto& offset) __attribute__((always_inline)) {
+      return make_box_values<simd::pack<value_type, Lanes>, base::count>(
+          [&](auto place) __attribute__((always_inline)) {
+            return simd::broadcast<value_type, Lanes>(static_cast<value_type>(from[offset(place.value)]));
+          });
+    };
+    if (Lanes == 1 && layout_.is_whole) return at_places([](int place) { return place; });
+    return at_places([&](int place) { return layout_.offsets[place]; });
+  }
+  /// Boxes `step` apart.
+  template <int Lanes>
+  TENON_INLINE auto read(const T* from, index step, index boxes) const {
+    if constexpr (Outer == 0 || Lanes == 1) {
+      return repeated<Lanes>(from);
+    } else {
+      if (step == 0) return repeated<Lanes>(from);
+      box_values<simd::pack<value_type, Lanes>, base::count> result;
+      if constexpr (lie_in_packs<T, value_type>) {
+        if (layout_.is_whole && step == base::count && boxes == Lanes) [[likely]] {
+          simd::load_interleaved<Lanes>(result.at, from);
+          return result;
+        }
+      }
+      gather<Lanes>(result.at, from, step, boxes);
+      return result;
+    }
+  }
   /// The values of boxes that do not lie side by side, or of fewer than lanes: those beyond are the last one's.
   template <int Lanes>
   [[gnu::noinline]] void gather(simd::pack<value_type, Lanes>* to, const T* from, index step, index boxes) const {
@@ -140,6 +173,15 @@ struct boxes_of<pointwise<Op, Operands...>, Outer> : boxes_base<pointwise<Op, Op
   using operand_boxes = tuple<boxes_of<Operands, outer_axes<Operands, rank, Outer>>...>;
   static constexpr bool fits = base::is_small && (boxes_of<Operands, outer_axes<Operands, rank, Outer>>::fits && ...);
 
+  static constexpr bool repeats(int axis) {
+    return (boxes_of<Operands, outer_axes<Operands, rank, Outer>>::repeats(own_axis<Operands>(axis)) && ...);
+  }
+  static constexpr bool shares_operands(int axis) {
+    return (is_shared<boxes_of<Operands, outer_axes<Operands, rank, Outer>>, outer_axes<Operands, rank, Outer>>(
+                own_axis<Operands>(axis)) ||
+            ...);
+  }
+
   [[no_unique_address]] Op op;
   operand_boxes operands;
 
@@ -152,8 +194,30 @@ struct boxes_of<pointwise<Op, Operands...>, Outer> : boxes_base<pointwise<Op, Op
           get<I>(operands).template values<Lanes>(places.template last<outer_axes<Operands, rank, Outer>>())...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
   }
+  template <int Lanes, int Axis>
+  TENON_INLINE auto along(const box_places<Outer>& places) const {
+    const auto all = [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+      return make_tuple_of(boxes_along<Lanes, own_axis<Operands>(Axis)>(
+          get<I>(operands), places.template last<outer_axes<Operands, rank, Outer>>())...);
+    };
+    return [this, all = all(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{})](
+               index further) __attribute__((always_inline)) {
+      return apply_tuple(
+          [&](const auto&... each) __attribute__((always_inline)) { return combined<Lanes>(each(further)...); }, all);
+    };
+  }
 
  private:
+  /// Where an axis of the node lies in an operand.
+  template <class Operand>
+  static constexpr int own_axis(int axis) {
+    return axis - Outer + outer_axes<Operand, rank, Outer>;
+  }
+  /// Whether an operand of memory repeats along an axis, or shares some of its own.
+  template <class Boxes, int Before>
+  static constexpr bool is_shared(int axis) {
+    return Before > 0 && (Boxes::repeats(axis) || Boxes::shares_operands(axis));
+  }
   template <int Lanes, class... Values>
   TENON_INLINE auto combined(const Values&... values) const {
     return make_box_values<simd::pack<value_type, Lanes>, base::count>([&](auto place) __attribute__((always_inline)) {

@@ -10,6 +10,12 @@
 
 namespace tenon::detail {
 
+/// Whether a reduction finds where the first extreme is.
+template <class Monoid>
+inline constexpr bool finds_places = std::is_same_v<Monoid, argmax_monoid> || std::is_same_v<Monoid, argmin_monoid>;
+/// The most elements of a box in which such a reduction looks: for more, loops over rows are faster.
+inline constexpr index most_with_places = 8;
+
 template <class Monoid, class Axes, class Operand, int Outer>
 struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<Monoid, Axes, Operand>, Outer> {
   using node = reduction<Monoid, Axes, Operand>;
@@ -21,34 +27,73 @@ struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<
   using state = typename node::state;
   static constexpr auto reduced = reduced_axes<Operand::shape_type::rank>(Axes{});
   static constexpr bool fits = [] {
-    bool result = boxes_of<Operand, Outer>::fits && base::is_small && is_lanewise<Monoid> &&
-                  std::is_same_v<state, value_type> && !std::is_same_v<state, bool>;
+    bool result = boxes_of<Operand, Outer>::fits && base::is_small &&
+                  (finds_places<Monoid>
+                       ? !std::is_same_v<operand_type, bool> && operand_shape::count <= most_with_places
+                       : is_lanewise<Monoid> && std::is_same_v<state, value_type> && !std::is_same_v<state, bool>);
     for (int axis = 0; axis < Outer; ++axis) result = result && !reduced[axis];
     return result;
   }();
+
+  static constexpr bool repeats(int axis) { return boxes_of<Operand, Outer>::repeats(axis); }
+  static constexpr bool shares_operands(int axis) { return boxes_of<Operand, Outer>::shares_operands(axis); }
 
   boxes_of<Operand, Outer> operand;
 
   explicit boxes_of(const node& from) : operand(from.operand()) {}
   template <int Lanes>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
-    const auto values = operand.template values<Lanes>(places);
-    using V = simd::pack<value_type, Lanes>;
-    return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
-      return folded<V>(place, values, std::make_integer_sequence<int, folds>{});
-    });
+    return results<Lanes>(operand.template values<Lanes>(places));
+  }
+  template <int Lanes, int Axis>
+  TENON_INLINE auto along(const box_places<Outer>& places) const {
+    return [values = boxes_along<Lanes, Axis>(operand, places)](index further)
+               __attribute__((always_inline)) { return results<Lanes>(values(further)); };
   }
 
  private:
+  template <int Lanes, class Values>
+  TENON_INLINE static auto results(const Values& values) {
+    using V = simd::pack<value_type, Lanes>;
+    return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
+      constexpr std::make_integer_sequence<int, folds> all{};
+      if constexpr (finds_places<Monoid> && Lanes > 1) return place_of_extreme(place, values, all);
+      else return folded<V>(place, values, all);
+    });
+  }
   static constexpr int folds = operand_shape::count / base::count;
 
   template <class V, int Place, class Values, int... I>
   TENON_INLINE static V folded(constant<Place>, const Values& values, std::integer_sequence<int, I...>) {
     constexpr auto places = folded_places(Place);
-    const V each[] = {simd::convert<operand_type, state>(values.at[places[I]])...};
-    V total = each[0];
+    const auto lifted = [](const auto& value, [[maybe_unused]] index at) __attribute__((always_inline)) {
+      if constexpr (finds_places<Monoid>) return Monoid::template lift<state>(value, at);
+      else return simd::convert<operand_type, state>(value);
+    };
+    const std::conditional_t<finds_places<Monoid>, state, V> each[] = {lifted(values.at[places[I]], I)...};
+    auto total = each[0];
     ((total = I == 0 ? total : Monoid::combine(total, each[I])), ...);
     return Monoid::template finish<V>(total, folds);
+  }
+  /// Where the first extreme is, or the first NaN, in lanes.
+  template <int Place, class Values, int... I>
+  TENON_INLINE static auto place_of_extreme(constant<Place>, const Values& values, std::integer_sequence<int, I...>) {
+    constexpr auto places = folded_places(Place);
+    auto extreme = values.at[places[0]];
+    using numbers = decltype(extreme > extreme);
+    using number = std::remove_cvref_t<decltype(numbers{}[0])>;
+    numbers found{};
+    const auto look = [&](const auto& each, int at) __attribute__((always_inline)) {
+      const numbers is_beyond = [&] {
+        if constexpr (std::is_same_v<Monoid, argmax_monoid>) return each > extreme;
+        else return each < extreme;
+      }();
+      const numbers is_new = (is_beyond | (each != each)) & (extreme == extreme);
+      extreme = is_new ? each : extreme;
+      found = is_new ? numbers{} + static_cast<number>(at) : found;
+    };
+    (look(values.at[places[I]], I), ...);
+    return simd::convert<number, value_type>(found);
   }
   /// The places of the operand that a result folds, in order.
   static constexpr auto folded_places(int result) {
@@ -68,6 +113,9 @@ struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<
   }
 };
 
+/// The most terms of the elements of a matrix product that runs in boxes: for more, its own loops are faster.
+inline constexpr index most_terms_of_matrix = 4;
+
 /// Where the axes of a product's operand that stand before its box lie in the result, and where the others lie.
 template <class Letters, int Outer>
 struct letters_before_box;
@@ -80,6 +128,21 @@ struct letters_before_box<axis_list<Letters...>, Outer> {
     for (int axis = 0; axis < letters.size(); ++axis) result = result && (letters[axis] < Outer) == (axis < count);
     return result;
   }();
+
+  /// Where an axis before boxes lies among the operand's, or -1.
+  static constexpr int axis_of(int axis) {
+    for (int own = 0; own < count; ++own) {
+      if (letters[own] == axis) return own;
+    }
+    return -1;
+  }
+  /// Whether the operand repeats along an axis.
+  static constexpr bool shares(int axis) { return axis_of(axis) < 0; }
+  /// Whether an axis and the next one, where the operand has it, lie side by side, too.
+  static constexpr bool are_neighbours(int axis) {
+    const int next = axis_of(axis + 1);
+    return next < 0 ? axis_of(axis) == count - 1 : next == axis_of(axis) + 1;
+  }
 
   static constexpr box_places<count> own(const box_places<Outer>& places) {
     box_places<count> result{{}, {}, places.count};
@@ -118,8 +181,17 @@ struct boxes_of<contraction<Left, Right, Pattern>, Outer> : boxes_base<contracti
     return result;
   }();
   static constexpr index depth = count_between(depths, 0, Pattern::depth_count);
+  /// Whether each box is one number, as rows of the left operand meet columns of the right one.
+  static constexpr bool is_matrix = base::count == 1 && left_letters::count < Outer && right_letters::count < Outer;
   static constexpr bool fits = base::is_small && left_letters::come_first && right_letters::come_first &&
-                               left_boxes::fits && right_boxes::fits && depth > 0;
+                               left_boxes::fits && right_boxes::fits && depth > 0 &&
+                               depth <= (is_matrix ? most_terms_of_matrix : most_in_box);
+
+  static constexpr bool shares_operands(int axis) {
+    return left_letters::shares(axis) != right_letters::shares(axis) &&
+           (left_letters::shares(axis) || left_letters::are_neighbours(axis)) &&
+           (right_letters::shares(axis) || right_letters::are_neighbours(axis));
+  }
 
   left_boxes left;
   right_boxes right;
@@ -127,14 +199,24 @@ struct boxes_of<contraction<Left, Right, Pattern>, Outer> : boxes_base<contracti
   explicit boxes_of(const node& from) : left(get<0>(from.operands)), right(get<1>(from.operands)) {}
   template <int Lanes>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
-    const auto rows = left.template values<Lanes>(left_letters::own(places));
-    const auto columns = right.template values<Lanes>(right_letters::own(places));
+    return products<Lanes>(left.template values<Lanes>(left_letters::own(places)),
+                           right.template values<Lanes>(right_letters::own(places)));
+  }
+  template <int Lanes, int Axis>
+  TENON_INLINE auto along(const box_places<Outer>& places) const {
+    return
+        [rows = boxes_along<Lanes, left_letters::axis_of(Axis)>(left, left_letters::own(places)),
+         columns = boxes_along<Lanes, right_letters::axis_of(Axis)>(right, right_letters::own(places))](index further)
+            __attribute__((always_inline)) { return products<Lanes>(rows(further), columns(further)); };
+  }
+
+ private:
+  template <int Lanes, class Rows, class Columns>
+  TENON_INLINE static auto products(const Rows& rows, const Columns& columns) {
     return make_box_values<simd::pack<value_type, Lanes>, base::count>([&](auto place) __attribute__((always_inline)) {
       return sum_of_products(place, rows, columns, std::make_integer_sequence<int, static_cast<int>(depth)>{});
     });
   }
-
- private:
   template <int Place, class Rows, class Columns, int... K>
   TENON_INLINE static auto sum_of_products(constant<Place>, const Rows& rows, const Columns& columns,
                                            std::integer_sequence<int, K...>) {

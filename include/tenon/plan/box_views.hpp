@@ -71,6 +71,10 @@ struct boxes_of<index_map<Operand, Shape, Axes>, Outer> : boxes_base<index_map<O
     return result;
   }();
 
+  static constexpr bool repeats(int axis) {
+    return axis < 0 || targets[axis] < 0 || boxes_of<Operand, before>::repeats(targets[axis]);
+  }
+
   boxes_of<Operand, before> operand;
   box_places<before> origin{{}, {}, 0};
   array<int, base::count> within{};
@@ -135,6 +139,7 @@ struct boxes_of<remap<roll_map<Axis>, Shape, Operand>, Outer>
   using node = remap<roll_map<Axis>, Shape, Operand>;
   using base = boxes_base<node, Outer>;
   using typename base::shape;
+  static constexpr bool lie_apart = Axis < Outer;
   static constexpr bool fits = base::is_small && boxes_of<Operand, Outer>::fits;
 
   roll_map<Axis> map;
@@ -266,6 +271,7 @@ template <int Axis, int IndexRank, class Shape, class Operand, class Indices, in
 struct boxes_of<remap<take_map<Axis, IndexRank>, Shape, Operand, Indices>, Outer>
     : boxes_base<remap<take_map<Axis, IndexRank>, Shape, Operand, Indices>, Outer> {
   using node = remap<take_map<Axis, IndexRank>, Shape, Operand, Indices>;
+  static constexpr bool lie_apart = true;
   static constexpr int before = outer_axes<Indices, Shape::rank, Outer>;
   static constexpr int of_operand = outer_axes<Operand, Shape::rank - IndexRank + 1, Outer - IndexRank + 1>;
   static constexpr bool fits = Axis + IndexRank <= Outer && boxes_base<node, Outer>::is_small &&

@@ -43,12 +43,13 @@ constexpr bool lies_as() {
     }(std::type_identity<operands_of<E>>{});
   }
 }
-/// Whether all reductions of a statement fold rows of memory as they lie there: other loops are faster with these.
+/// Whether all reductions of a statement fold rows of memory as they lie there: other loops are faster with these, but
+/// for positions of extremes.
 template <class E>
 constexpr bool folds_rows_as_they_lie() {
   if constexpr (is_reduction<E>) {
     using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
-    return lies_as<operand, typename operand::shape_type, 0>();
+    return !finds_places<typename E::monoid> && lies_as<operand, typename operand::shape_type, 0>();
   } else if constexpr (slot_count<E> == 0) {
     return true;
   } else {
