@@ -41,7 +41,9 @@ while(kills LESS kills_wanted)
       # later process of the same number, whichever it is, ends with a bus error.
       file(STRINGS "${folder}/process" process LIMIT_COUNT 1)
       file(GLOB left "/dev/shm/__KMP_REGISTERED_LIB_${process}_*")
-      file(REMOVE ${left})
+      if(left)
+        file(REMOVE ${left})
+      endif()
       math(EXPR kills "${kills} + 1")
       math(EXPR longest "${longest} * 11 / 10")  # in the end long enough for a machine that has become slower
     elseif(NOT result EQUAL 0)

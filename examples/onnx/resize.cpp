@@ -205,9 +205,9 @@ std::string layer_name(const std::string& mode, std::size_t axes) {
   return found == names.end() || axes >= found->second.size() ? "" : found->second[axes];
 }
 
-/// A call of a layer on the image, whose elements keep their type.
-void write_layer(const call& each, const extents& made, const std::string& layer) {
-  const std::string whole = layer + "(" + each.code(0) + ")";
+/// A call of a layer on the image, or a part of it, whose elements keep their type.
+void write_layer(const call& each, const extents& made, const std::string& layer, const std::string& image) {
+  const std::string whole = layer + "(" + image + ")";
   each.result(made, each.in(0).element == float16 ? "tn::cast<tn::half>(" + whole + ")" : whole);
 }
 
@@ -225,12 +225,18 @@ void write_sized(const call& each) {
   if (!is_plain || !is_usual || layer.empty())
     each.refuse("resizes to sizes that are known at run time, by a mode or from places that no layer has");
   std::vector<std::string> sizes;
+  std::string image = each.code(0);
   for (std::size_t axis = 0; axis < made.size(); ++axis) {
-    if (axis >= 2) sizes.push_back(made[axis].code);
-    else if (!(made[axis] == all[axis])) each.refuse("resizes batches or channels, which is not supported");
+    const extent& size = made[axis];
+    if (axis >= 2) sizes.push_back(size.code);
+    else if (!(size == all[axis])) each.refuse("resizes batches or channels, which is not supported");
+    if (axis < 2 || is_nearest || places != "pytorch_half_pixel" || (size.known && *size.known != 1)) continue;
+    // A single element is the first one: the others are left out.
+    const std::string count = size.known ? "1" : size.code + " == 1 ? 1 : " + all[axis].code;
+    image = "tn::narrow(" + image + ", tn::axis<" + std::to_string(axis) + ">, 0, " + count + ")";
   }
   const std::string corners = aligns ? ", .align_corners = true" : "";
-  write_layer(each, made, "nn::" + layer + "<>{{.size = {" + joined(sizes) + "}" + corners + "}}");
+  write_layer(each, made, "nn::" + layer + "<>{{.size = {" + joined(sizes) + "}" + corners + "}}", image);
 }
 
 /// The layer that does it, where each axis behind the channels becomes a whole number of times longer; else "".
@@ -283,7 +289,7 @@ void write_resize(const call& each) {
   }
   for (const resized_axis& axis : axes) static_cast<void>(table_size({axis.to, is_open ? 1 : axis.from}));
   const std::string layer = layer_of(each, axes);
-  if (!layer.empty()) return write_layer(each, made, layer);
+  if (!layer.empty()) return write_layer(each, made, layer, each.code(0));
   const std::string lacks = ", by factors or from places that no layer has, which is not supported";
   if (is_open) each.refuse("resizes extents that are known at run time" + lacks);
   const bool is_nearest = each.text("mode", "nearest") == "nearest";
