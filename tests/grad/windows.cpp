@@ -127,7 +127,7 @@ TEST_CASE("gradients of windows over many batches", "[windows]") {
                          [](int, tenon::index window, tenon::index tap) { return 2 * window + tap; }) == "");
 }
 
-TEST_CASE("gradients of windows in which reductions are go the other way", "[windows]") {
+TEST_CASE("gradients of norms of windows", "[windows]") {
   const auto norms = [](const auto& x) {
     const auto seen = tenon::windows<2, 3>(x, 1);
     return tenon::sqrt(tenon::sum(tenon::square(seen), tenon::drop<-1, -2>));
