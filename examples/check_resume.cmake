@@ -39,8 +39,11 @@ while(kills LESS kills_wanted)
     if(result MATCHES "terminated|timeout")
       # LLVM's OpenMP has a file by the number of its process. Killed before it fills that, it leaves an empty one, and a
       # later process of the same number, whichever it is, ends with a bus error.
-      file(STRINGS "${folder}/process" process LIMIT_COUNT 1)
-      file(GLOB left "/dev/shm/__KMP_REGISTERED_LIB_${process}_*")
+      set(left)
+      if(EXISTS "${folder}/process")  # else it was killed before it had begun
+        file(STRINGS "${folder}/process" process LIMIT_COUNT 1)
+        file(GLOB left "/dev/shm/__KMP_REGISTERED_LIB_${process}_*")
+      endif()
       if(left)
         file(REMOVE ${left})
       endif()

@@ -1,5 +1,5 @@
 // tenon/grad/views.hpp: gradients of views: where an element was read, its gradient comes back.
-// Views that only rename axes are undone by the inverse; others gather, for each element, every place that read it.
+// Renamed axes are undone by the inverse, windows of the host added up in place; others gather every place that read.
 // Floor 6: may include base, core, expr, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
 // tenon/grad/windows.hpp: gradients of windows that may reach beside their operand.
-// For each element, the sum over the windows that see it.
+// For each element, the sum over the windows that see it. On the host it is added up in place.
 // Floor 6: may include base, core, expr, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -43,12 +43,12 @@ struct window_membership_map {
 /// The gradient of windows on the host, in statements of elements that differ. Of even windows, tap after tap: what all
 /// windows were given there is added to the elements that they see. Of others, window after window.
 template <int Leading, class Windows>
-struct placed_gradient_algorithm {
+struct placed_window_gradient_algorithm {
   static constexpr const char* name = "window_gradient";
   static constexpr int rank = Windows::rank;
   Windows windows;
 
-  bool operator==(const placed_gradient_algorithm&) const = default;
+  bool operator==(const placed_window_gradient_algorithm&) const = default;
   template <class Target, class Gradient>
   void operator()(const Target& target, const Gradient& gradient) const {
     target = typename Target::element(0.0f);
@@ -93,7 +93,7 @@ struct placed_gradient_algorithm {
 };
 /// The gradient of such a gradient: the windows again, which see zeros beside the operand.
 template <int, int Leading, class Windows, class T, class Shape, class Operand, class Gradient>
-auto operand_gradient(const own_pass<placed_gradient_algorithm<Leading, Windows>, T, Shape, Operand>& node,
+auto operand_gradient(const own_pass<placed_window_gradient_algorithm<Leading, Windows>, T, Shape, Operand>& node,
                       const Gradient& gradient) {
   using element = typename Gradient::element;
   return make_remap(window_map<element, Leading, Windows>{node.options.windows, element(0.0f)},
@@ -107,7 +107,7 @@ auto operand_gradient(const remap<window_map<T, Leading, Windows>, Shape, Operan
   using element = typename Gradient::element;
   const auto& operand = get<0>(node.operands);
   if constexpr (detail::adds_in_place<Operand, Gradient>) {
-    return make_own_pass<element>(placed_gradient_algorithm<Leading, Windows>{node.map.windows}, operand.shape(),
+    return make_own_pass<element>(placed_window_gradient_algorithm<Leading, Windows>{node.map.windows}, operand.shape(),
                                   gradient);
   } else {
     return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {

@@ -104,21 +104,21 @@ struct interpolated_lines {
   template <class T, class Number>
   void write_last_axis(T* target, const counted_elements<Number>& counted, index products) const {
     const auto even = counted.even_run();
+    const bool in_packs = even.taps == 1 || even.taps == 2;
+    const index before = in_packs ? even.first : counted.count, behind = in_packs ? even.last : counted.count;
     parallel_for(outer, 1 + (index{1} << 15) / (counted.count * products), [&](index begin, index end) {
       for (index line = begin; line < end; ++line) {
         const Source* const from = elements + line * extent;
         T* const to = target + line * counted.count;
-        const bool is_known = even.taps == 1 ? write_run<1>(to, from, counted, even)
-                                             : even.taps == 2 && write_run<2>(to, from, counted, even);
-        for (index output = 0; output < counted.count; ++output) {
-          if (is_known && output == even.first) output = even.last;
-          if (output < counted.count) write_line(to + output, from, counted, output);
-        }
+        if (even.taps == 1) write_run<1>(to, from, counted, even);
+        if (even.taps == 2) write_run<2>(to, from, counted, even);
+        for (index output = 0; output < before; ++output) write_line(to + output, from, counted, output);
+        for (index output = behind; output < counted.count; ++output) write_line(to + output, from, counted, output);
       }
     });
   }
   template <int Taps, class T, class Number>
-  TENON_INLINE static bool write_run(T* to, const Source* from, const counted_elements<Number>& counted,
+  TENON_INLINE static void write_run(T* to, const Source* from, const counted_elements<Number>& counted,
                                      const typename counted_elements<Number>::run& even) {
     const index* const place = counted.place + counted.begin[even.first];
     const Number* const weight = counted.weight + counted.begin[even.first];
@@ -128,7 +128,6 @@ struct interpolated_lines {
         sum += T(weight[Taps * i + tap]) * static_cast<T>(from[place[Taps * i + tap]]);
       to[even.first + i] = sum;
     }
-    return true;
   }
   template <class T, class Number>
   TENON_INLINE void write_line(T* target, const Source* from, const counted_elements<Number>& counted,
