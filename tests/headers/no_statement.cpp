@@ -6,11 +6,7 @@
 
 namespace tenon::detail {
 template <>
-struct any_statement<0>;
-template <>
-struct any_statement<1>;
-template <>
 struct any_statement<2>;
 template <>
-struct any_statement<3>;
+struct any_statement<4>;
 }  // namespace tenon::detail

@@ -240,9 +240,24 @@ struct element_copies {
 
 namespace detail {
 
-template <class T>
+template <class T, bool AreInMatrices>
 void gather_elements(void* to, const void* from, const copied_matrix& matrix) {
-  if constexpr (sizeof(T) <= 8) copy_matrix(static_cast<T*>(to), static_cast<const T*>(from), matrix);
+  const auto target = static_cast<T*>(to);
+  const auto source = static_cast<const T*>(from);
+  if constexpr (sizeof(T) > 8) {
+    for (index row = 0; row < matrix.rows; ++row) {
+      for (index column = 0; column < matrix.columns; ++column) {
+        target[row * matrix.to_stride + column] = source[row * matrix.row_stride + column * matrix.column_stride];
+      }
+    }
+  } else if constexpr (AreInMatrices) {
+    copy_matrix(target, source, matrix);
+  } else {
+    for (index row = 0; row < matrix.rows; ++row) {
+      copy_strided(target + row * matrix.to_stride, source + row * matrix.row_stride, matrix.column_stride,
+                   matrix.columns);
+    }
+  }
 }
 template <class T>
 void scatter_elements(void* to, index stride, const void* from, index count) {
@@ -251,7 +266,9 @@ void scatter_elements(void* to, index stride, const void* from, index count) {
 
 }  // namespace detail
 
-template <class T>
-inline constexpr element_copies copies_of{sizeof(T), &detail::gather_elements<T>, &detail::scatter_elements<T>};
+/// Elements of statements with a single axis lie in lines: matrices are not transposed there, nor is the code for it.
+template <class T, bool AreInMatrices>
+inline constexpr element_copies copies_of{sizeof(T), &detail::gather_elements<T, AreInMatrices>,
+                                          &detail::scatter_elements<T>};
 
 }  // namespace tenon::simd

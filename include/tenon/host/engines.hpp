@@ -12,18 +12,15 @@
 
 namespace tenon {
 
-#define TENON_ROWS(Rank)                                             \
-  TENON_ENGINE(void detail::run_tiles(detail::any_statement<Rank>&)) \
-  TENON_ENGINE(void detail::announce_listed(const detail::any_statement<Rank>&, const char*, const node_words&))
-TENON_ROWS(1)
+#define TENON_ROWS(Rank)                                                                                   \
+  TENON_ENGINE(void detail::run_tiles(detail::any_statement<Rank>&))                                       \
+  TENON_ENGINE(void detail::run_observed(detail::any_statement<Rank>&, const detail::listed_target<Rank>&, \
+                                         const array<index, Rank>&, bool, const detail::listed_words&))
 TENON_ROWS(2)
-TENON_ROWS(3)
 TENON_ROWS(4)
 #undef TENON_ROWS
 
 #define TENON_ROWS(T, Rank)                                                                             \
-  TENON_ENGINE(void detail::run_observed(detail::any_statement<Rank>&, const strided_target<T, Rank>&,  \
-                                         const array<index, Rank>&, bool, const node_words&))           \
   TENON_ENGINE(void run_statement_host(array<index, Rank>, strided_target<T, Rank>, array<index, Rank>, \
                                        strided_source<T, Rank>, bool, const node_words&))               \
   TENON_ENGINE(void run_statement_host(array<index, Rank>, strided_target<T, Rank>, array<index, Rank>, \

@@ -6,9 +6,8 @@
 
 #include <concepts>
 #include <cstring>
-#include <tenon/host/tiles.hpp>
+#include <tenon/host/listed.hpp>
 #include <tenon/plan/boxes.hpp>
-#include <tenon/plan/describe.hpp>
 #include <tenon/plan/joint.hpp>
 #include <tenon/plan/stages.hpp>
 
@@ -17,13 +16,14 @@ namespace tenon {
 namespace detail {
 
 template <class T, int Rank>
-listed_target<Rank> listed(const strided_target<T, Rank>& target) {
-  return {reinterpret_cast<std::byte*>(target.data), target.stride, &simd::copies_of<T>};
+listed_target<listed_rank<Rank>> listed(const strided_target<T, Rank>& target) {
+  return {reinterpret_cast<std::byte*>(target.data), with_listed_axes(target.stride, 0),
+          &simd::copies_of<T, (Rank > 1)>};
 }
 
 /// The targets of a statement as a list, and the row of elements that they are.
 template <class T, int Rank>
-array<listed_target<Rank>, 1> list_targets(const strided_target<T, Rank>& target) {
+array<listed_target<listed_rank<Rank>>, 1> list_targets(const strided_target<T, Rank>& target) {
   return {{listed(target)}};
 }
 template <class T, int Rank>
@@ -31,9 +31,9 @@ target_run<T> row_at(const strided_target<T, Rank>*, void* const* to, bool strea
   return {static_cast<T*>(*to), 1, streaming};
 }
 template <int Rank, class... Ts>
-array<listed_target<Rank>, sizeof...(Ts)> list_targets(const joint_target<Rank, Ts...>& target) {
-  return apply_tuple([](const auto&... each) { return array<listed_target<Rank>, sizeof...(Ts)>{{listed(each)...}}; },
-                     target.targets);
+auto list_targets(const joint_target<Rank, Ts...>& target) {
+  using listed_type = array<listed_target<listed_rank<Rank>>, sizeof...(Ts)>;
+  return apply_tuple([](const auto&... each) { return listed_type{{listed(each)...}}; }, target.targets);
 }
 template <int Rank, class... Ts>
 joint_run<Ts...> row_at(const joint_target<Rank, Ts...>*, void* const* to, bool) {
@@ -70,32 +70,26 @@ class listed_statement {
   listed_statement(const array<index, Rank>& extents, const Target& target, Program program)
       : targets_(list_targets(target)), cursor_(program.at(array<index, Rank>{})) {
     program.visit(source_lister<Rank>{sources_});
-    statement_ = {extents, sources_, targets_.begin(), &cursor_, &facts, target.streaming};
+    statement_ = {with_listed_axes(extents, 1), sources_, targets_.begin(), &cursor_, &facts, target.streaming};
   }
-  any_statement<Rank>& operator*() { return statement_; }
-  /// The only element of a statement without axes.
-  void write_element() const {
-    void* to[targets_type::size()];
-    for (int k = 0; k < targets_type::size(); ++k) to[k] = targets_[k].start;
-    const counted_launch counted("pointwise");
-    row::write(&cursor_, to, 1, false);
-  }
+  any_statement<listed_rank<Rank>>& operator*() { return statement_; }
 
  private:
   using cursor_type = decltype(std::declval<const Program&>().at(array<index, Rank>{}));
   using row = statement_row<Target, cursor_type>;
   using targets_type = decltype(list_targets(std::declval<const Target&>()));
-  static constexpr listed_facts facts{source_count<Program>,
+  static constexpr listed_facts facts{Rank,
+                                      source_count<Program>,
                                       targets_type::size(),
                                       sizeof(cursor_type),
                                       &row::find_fields,
                                       &row::write,
                                       simd::width_for(cursor_type::widest) > 1,
                                       is_plain_copy<Target, Program>};
-  listed_source<Rank> sources_[source_count<Program> + 1];
+  listed_source<listed_rank<Rank>> sources_[source_count<Program> + 1];
   targets_type targets_;
   cursor_type cursor_;
-  any_statement<Rank> statement_;
+  any_statement<listed_rank<Rank>> statement_;
 };
 
 /// Whether a statement copies elements in runs, from places that it computes: taken rows, rolled ones, padded images.
@@ -207,83 +201,8 @@ void run_pointwise_host(const array<index, Rank>& extents, const Target& target,
     if (detail::write_short_rows(extents, target, program)) return;
   }
   detail::listed_statement<Rank, Target, Program> statement(extents, target, program);
-  if constexpr (Rank == 0) statement.write_element();
-  else detail::run_tiles(*statement);
+  detail::run_tiles(*statement);
 }
-
-namespace detail {
-
-/// Whether each row of a statement needs a cursor of its own, as in a comparison of labels with classes: its positions
-/// do not go on from row to row. Where an observer wants to see the launch, and where the statement reads what it
-/// writes, it is left to others.
-template <int Rank>
-bool needs_cursors_of_rows(const any_statement<Rank>& statement) {
-  bool follow = true;
-  for (int k = 0; k < statement.facts->source_count; ++k) {
-    const auto& [start, stride, copies] = statement.sources[k];
-    follow = follow && (copies != nullptr || stride[Rank - 2] == statement.extents[Rank - 1] * stride[Rank - 1]);
-  }
-  return !follow && current_launch_observer() == nullptr && !reads_of_target(statement).any;
-}
-
-/// Says to the calling thread's observer, where there is one, that the next launch is this statement.
-template <int Rank>
-void announce_listed(const any_statement<Rank>& statement, const char* dtype, const node_words& words) {
-  launch_observer* const observer = current_launch_observer();
-  if (observer == nullptr) return;
-  distinct_bytes read, written;
-  for (int k = 0; k < statement.facts->source_count; ++k) {
-    const auto& source = statement.sources[k];
-    read.add(strided_block<Rank>{source.start, statement.extents, source.stride, source.size()});
-  }
-  const auto& target = statement.targets[0];
-  const auto start = reinterpret_cast<std::uintptr_t>(target.start);
-  written.add(strided_block<Rank>{start, statement.extents, target.stride, target.copies->size});
-  observer->statement({dtype, statement.extents.begin(), Rank, read.total(), written.total(), &words, read.all().data(),
-                       read.all().size()});
-}
-
-/// Runs a statement whose sources may lie in its destination, of `extents`, or repeat over it.
-template <class T, int Rank>
-void run_listed(any_statement<Rank>& statement, const strided_target<T, Rank>& destination,
-                const array<index, Rank>& extents, bool may_alias) {
-  const index count = count_between(extents, 0, Rank), own_count = count_between(statement.extents, 0, Rank);
-  if (count == 0) return;
-  const auto found = reads_of_target(statement);
-  const bool repeats = !(statement.extents == extents);
-  if (!repeats && !(may_alias && found.elsewhere)) {
-    statement.streaming = !found.any && count * static_cast<index>(sizeof(T)) >= streaming_bytes;
-    return run_tiles(statement);
-  }
-  const auto& source_stride = statement.sources[0].stride;
-  if (!repeats && statement.facts->is_copy && is_contiguous(extents, destination.stride) &&
-      is_contiguous(extents, source_stride)) {  // one piece of memory that is moved, as in a line of delays
-    const counted_launch counted("pointwise");
-    const auto from = reinterpret_cast<const void*>(statement.sources[0].start);
-    std::memmove(static_cast<void*>(destination.data), from, static_cast<std::size_t>(count) * sizeof(T));
-    return;
-  }
-  storage<T, host> temporary(own_count);
-  strided_source<T, Rank> copy{temporary.data(), row_major_strides(statement.extents)};
-  *statement.targets = listed(strided_target<T, Rank>{temporary.data(), copy.stride});
-  for (int axis = 0; axis < Rank; ++axis) copy.stride[axis] = statement.extents[axis] == 1 ? 0 : copy.stride[axis];
-  run_tiles(statement);
-  run_pointwise_host(extents, destination, copy);
-}
-
-/// The same, which an observer of launches sees.
-/// throws    shape_error naming the axis along which the statement does not repeat
-template <class T, int Rank>
-[[gnu::noinline]] void run_observed(any_statement<Rank>& statement, const strided_target<T, Rank>& destination,
-                                    const array<index, Rank>& extents, bool may_alias, const node_words& words) {
-  check_repeats({extents.begin(), Rank}, {statement.extents.begin(), Rank});
-  announce_listed(statement, dtype_name<T>(), words);
-  run_listed(statement, destination, extents, may_alias);
-  const auto start = reinterpret_cast<std::uintptr_t>(destination.data);
-  announce_result<T, host>(words, strided_block<Rank>{start, extents, destination.stride, sizeof(T)});
-}
-
-}  // namespace detail
 
 /// Evaluates a program over its `own` extents into a target of `extents`, over which it may repeat. Where it would read
 /// elements that it has already written, it goes by way of a temporary. Arguments are passed by value, so that the
@@ -299,7 +218,8 @@ template <class T, int Rank, class Program>
       return;
     }
   }
-  detail::run_observed(*statement, target, extents, may_alias, words);
+  const array<index, detail::listed_rank<Rank>> own_axes = detail::with_listed_axes(extents, 1);
+  detail::run_observed(*statement, detail::listed(target), own_axes, may_alias, {dtype_name<T>(), words});
 }
 
 #pragma GCC diagnostic push  // g++ 12 does not see that the loop ends before a vector beyond a small tensor

@@ -27,6 +27,23 @@ TENON_INLINE bool is_done_at_once(index count) {
   return count <= pointwise_grain || (count * static_cast<index>(sizeof(T)) < streaming_bytes && thread_count() == 1);
 }
 
+/// How many axes a list has: two or four, so that statements share what is compiled, or as many as there are beyond.
+/// Those of the statement are the last ones, and those before have one element.
+template <int Rank>
+inline constexpr int listed_rank = Rank <= 2   ? 2
+                                   : Rank <= 4 ? 4
+                                               : Rank;
+
+/// Extents or strides as a list has them, `missing` along the axes before.
+template <int Rank>
+array<index, listed_rank<Rank>> with_listed_axes(const array<index, Rank>& own, index missing) {
+  constexpr int before = listed_rank<Rank> - Rank;
+  array<index, listed_rank<Rank>> result{};
+  for (int axis = 0; axis < before; ++axis) result[axis] = missing;
+  for (int axis = 0; axis < Rank; ++axis) result[before + axis] = own[axis];
+  return result;
+}
+
 /// What a statement reads along its axes: elements in memory, or positions.
 template <int Rank>
 struct listed_source {
@@ -53,7 +70,7 @@ struct cursor_field {
 
 /// What the type of a statement says.
 struct listed_facts {
-  int source_count, target_count;
+  int rank, source_count, target_count;
   index cursor_size;
   void (*find_fields)(void* cursor, cursor_field* fields);
   void (*write)(const void* cursor, void* const* to, index count, bool streaming);
@@ -92,14 +109,14 @@ struct any_statement {
 /// Lists what programs visit.
 template <int Rank>
 struct source_lister {
-  listed_source<Rank>* next;
+  listed_source<listed_rank<Rank>>* next;
 
   template <class T>
   void operator()(const array<index, Rank>& stride, const T* data) {
-    *next++ = {reinterpret_cast<std::uintptr_t>(data), stride, &simd::copies_of<T>};
+    *next++ = {reinterpret_cast<std::uintptr_t>(data), with_listed_axes(stride, 0), &simd::copies_of<T, (Rank > 1)>};
   }
   void operator()(const array<index, Rank>& stride, index position) {
-    *next++ = {static_cast<std::uintptr_t>(position), stride, nullptr};
+    *next++ = {static_cast<std::uintptr_t>(position), with_listed_axes(stride, 0), nullptr};
   }
 };
 
@@ -187,26 +204,22 @@ struct tile_grid {
 
  private:
   static bool follow(const array<index, Rank>& extents, const array<index, Rank>& stride) {
-    return Rank > 1 && stride[Rank - 2] == extents[Rank - 1] * stride[Rank - 1];
+    return stride[Rank - 2] == extents[Rank - 1] * stride[Rank - 1];
   }
   /// Whether rows are short and follow one another in all targets: sources where they do not are copied.
   static bool joins_rows(const any_statement<Rank>& statement) {
-    if constexpr (Rank > 1) {
-      const auto& extents = statement.extents;
-      bool result = statement.facts->in_packs && !statement.copies_at_once() && extents[Rank - 1] <= joined_columns &&
-                    extents[Rank - 2] >= joined_rows;
-      for (int k = 0; result && k < statement.facts->target_count; ++k) {
-        const auto& stride = statement.targets[k].stride;
-        result = stride[Rank - 1] == 1 && follow(extents, stride);
-      }
-      for (int k = 0; result && k < statement.facts->source_count; ++k) {
-        const auto& source = statement.sources[k];
-        result = source.copies != nullptr || follow(extents, source.stride);
-      }
-      return result;
-    } else {
-      return false;
+    const auto& extents = statement.extents;
+    bool result = statement.facts->in_packs && !statement.copies_at_once() && extents[Rank - 1] <= joined_columns &&
+                  extents[Rank - 2] >= joined_rows;
+    for (int k = 0; result && k < statement.facts->target_count; ++k) {
+      const auto& stride = statement.targets[k].stride;
+      result = stride[Rank - 1] == 1 && follow(extents, stride);
     }
+    for (int k = 0; result && k < statement.facts->source_count; ++k) {
+      const auto& source = statement.sources[k];
+      result = source.copies != nullptr || follow(extents, source.stride);
+    }
+    return result;
   }
   /// The axis before the last that has most elements: copies of many small matrices are few copies of long ones.
   int longest_before_last() const {

@@ -8,26 +8,8 @@
 #include <tenon/device/threads.hpp>
 #include <tenon/host/staging.hpp>
 #include <tenon/host/tile_grid.hpp>
-#include <tenon/plan/alias.hpp>
 
 namespace tenon::detail {
-
-/// What a statement reads of its first target.
-template <int Rank>
-found_reads reads_of_target(const any_statement<Rank>& statement) {
-  const auto block = [&](std::uintptr_t start, array<index, Rank> stride, const simd::element_copies* copies) {
-    for (int axis = 0; axis < Rank; ++axis) stride[axis] = statement.extents[axis] == 1 ? 0 : stride[axis];
-    return strided_block<Rank>{start, statement.extents, stride, copies->size, copies};
-  };
-  const auto& target = statement.targets[0];
-  const auto written = block(reinterpret_cast<std::uintptr_t>(target.start), target.stride, target.copies);
-  read_check reads(written);
-  for (int k = 0; k < statement.facts->source_count; ++k) {
-    const auto& source = statement.sources[k];
-    if (source.copies != nullptr) reads.show({block(source.start, source.stride, source.copies), "assign", true});
-  }
-  return reads.found();
-}
 
 template <int Rank>
 index offset_at(const array<index, Rank>& position, const array<index, Rank>& stride) {
@@ -40,9 +22,9 @@ index offset_at(const array<index, Rank>& position, const array<index, Rank>& st
 template <int Rank>
 class tile_writer {
  public:
-  /// `block` is one of `blocks_for`.
+  /// `block` is one of `blocks_for`: where it is null, the writer has room enough itself.
   [[gnu::noinline]] tile_writer(const any_statement<Rank>& statement, const tile_grid<Rank>& grid, std::byte* block)
-      : statement_(statement), grid_(grid), memory_(bytes_needed(statement, grid), block) {
+      : statement_(statement), grid_(grid), memory_(0, block) {
     cursor_ = memory_.take(statement.facts->cursor_size, 1);
     std::memcpy(cursor_, statement.cursor, static_cast<std::size_t>(statement.facts->cursor_size));
     fields_ = array_of<cursor_field>(statement.facts->source_count);
@@ -243,10 +225,8 @@ bool write_few_rows(const any_statement<Rank>& statement) {
 template <int Rank>
 void run_tiles(any_statement<Rank>& statement) {
   const counted_launch counted("pointwise");
-  if constexpr (Rank > 1) {
-    if (write_few_rows(statement)) return;
-  }
-  simplify(statement);
+  if (write_few_rows(statement)) return;
+  if (statement.facts->rank > 1) simplify(statement);
   const tile_grid<Rank> grid(statement);
   const index grain = 1 + pointwise_grain / (grid.rows * grid.columns);
   const index tiles = count_between(grid.tiles, 0, Rank), parts = part_count(tiles, grain);
