@@ -37,10 +37,11 @@ template struct tenon_compiled_for<simd::detail::vector_bytes, detail::has_threa
 [[gnu::used]] inline const int* const flags_of_compiled_half = &detail::compiled_for::these_flags;
 #endif
 
-#define TENON_ROWS(T)                                                                                 \
-  TENON_ENGINE(void simd::detail::gather_elements<T>(void*, const void*, const simd::copied_matrix&)) \
-  TENON_ENGINE(void simd::detail::scatter_elements<T>(void*, index, const void*, index))              \
-  TENON_ENGINE(void simd::copy_matrix<T>(T*, const T*, const simd::copied_matrix&))                   \
+#define TENON_ROWS(T)                                                                                        \
+  TENON_ENGINE(void simd::detail::gather_elements<T, false>(void*, const void*, const simd::copied_matrix&)) \
+  TENON_ENGINE(void simd::detail::gather_elements<T, true>(void*, const void*, const simd::copied_matrix&))  \
+  TENON_ENGINE(void simd::detail::scatter_elements<T>(void*, index, const void*, index))                     \
+  TENON_ENGINE(void simd::copy_matrix<T>(T*, const T*, const simd::copied_matrix&))                          \
   TENON_ENGINE(void simd::copy_strided<T>(T*, const T*, index, index))
 TENON_ROWS(float)
 TENON_ROWS(double)
