@@ -52,3 +52,19 @@ TEST_CASE("rows of a packed block do not share a set of the cache", "[host]") {
     CHECK(pitch / 16 % 2 == 1);
   }
 }
+
+TEST_CASE("little work is one thread's", "[host]") {
+  constexpr tenon::index grain = tenon::detail::multiplying_grain;
+  const auto check_for = [](tenon::index threads) {
+    CHECK(tenon::detail::threads_for(0) == 1);
+    CHECK(tenon::detail::threads_for(2 * grain - 1) == 1);
+    CHECK(tenon::detail::threads_for(2 * grain) == (threads < 2 ? threads : 2));
+    CHECK(tenon::detail::threads_for(100 * grain) == threads);
+  };
+  check_for(tenon::thread_count());
+#if defined(_OPENMP)
+  omp_set_num_threads(3);
+  check_for(3);
+  omp_set_num_threads(omp_get_num_procs());
+#endif
+}

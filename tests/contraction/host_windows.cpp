@@ -77,6 +77,19 @@ TEST_CASE("what is not a number stays where its windows are", "[host_windows]") 
   }
 }
 
+TEST_CASE("strips of windows are as many as give threads equal shares", "[host_windows]") {
+  const auto rows_of = [](tenon::index planes, tenon::index threads) {
+    const tenon::patch_geometry<2> geometry{{{28, 28}}, {{3, 3}}, {{28, 28}}, {{1, 1}}, {{1, 1}}, {{1, 1}}, {{1, 1}}};
+    return tenon::detail::rows_of_strip<float>(tenon::window_lines<2>(geometry), 3, {{planes, 28}}, threads);
+  };
+  for (const tenon::index planes : {1, 2, 3, 5, 8}) CHECK(rows_of(planes, 1) == 28);
+  CHECK(rows_of(1, 2) == 14);
+  CHECK(rows_of(2, 2) == 28);
+  CHECK(rows_of(3, 2) == 14);
+  CHECK(rows_of(9, 2) == 28);
+  CHECK(rows_of(1, 8) == 4);
+}
+
 TEST_CASE("threads do not change convolutions", "[host_windows]") {
   const auto image = drawn_tensor<float>(rank<4>(2, 5, 60, 41), 1),
              weight = drawn_tensor<float>(rank<4>(9, 5, 3, 3), 2);

@@ -101,7 +101,7 @@ template <int Rank>
     for (; range[0] < range[1]; ++range[0]) batch.run(batch.product, extents.batch_position(range[0]));
   };
   const index batches = extents.batch_count(), work = extents.rows * extents.columns * extents.depth;
-  const index grain = 1 + (index{1} << 20) / (work + 1), parts = part_count(batches, grain);
+  const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(batches, grain);
   array<index, 2> whole{{0, batches}};
   if (batches < thread_count() || parts <= 1) return run_all(whole);
   const scratch memory;
@@ -113,7 +113,7 @@ template <int Rank>
     } catch (const std::bad_alloc&) {
     }
   };
-  parallel_parts(batches, grain, parts, [&](index first, index last, index part) {
+  parallel_parts(batches, 1, parts, [&](index first, index last, index part) {
     left[part] = {{first, last}};
     run_with_memory(left[part]);
   });

@@ -8,6 +8,7 @@
 #include <tenon/contraction/pack.hpp>
 #include <tenon/device/caches.hpp>
 #include <tenon/device/scratch.hpp>
+#include <tenon/device/threads.hpp>
 
 namespace tenon {
 
@@ -86,6 +87,15 @@ struct column_panels {
 };
 
 namespace detail {
+
+/// Multiply-adds that are worth another thread: a few times what a parallel loop costs.
+inline constexpr index multiplying_grain = index{1} << 18;
+
+/// How many threads so many multiply-adds are worth.
+inline index threads_for(index products) {
+  const index worth = products / multiplying_grain;
+  return worth < 2 ? 1 : least(worth, thread_count());
+}
 
 /// A distance of rows of `count` units that spreads them over the sets of a cache.
 template <class Unit>

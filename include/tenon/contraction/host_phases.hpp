@@ -45,14 +45,14 @@ void join_phases(const T* sums, index apart, index step, const array<T*, 2>& end
 }
 
 /// What lines cost, in products of packs: a strip's last pack may be partly empty, and lines have to be laid out.
-/// `products` are those of a window and a channel; `extents` as for rows_of_strip.
+/// `products` are those of a window and a channel; `extents` and `threads` as for rows_of_strip.
 template <class Products, class Lines>
-index work_of_lines(const Lines& lines, index channels, index products, const array<index, 2>& extents) {
+index work_of_lines(const Lines& lines, index channels, index products, const array<index, 2>& extents, index threads) {
   constexpr index lanes = Products::lanes, row_cost = 7, pack_cost = 7;  // measured
   const auto packs_of = [&](index rows) {
     return rows == 0 ? 0 : column_panels<Products>(lines.numbers(rows)).padded() / lanes;
   };
-  const index rows = rows_of_strip<typename Products::unit>(lines, channels, extents);
+  const index rows = rows_of_strip<typename Products::unit>(lines, channels, extents, threads);
   const index strips = (extents[1] + rows - 1) / rows;
   const index laid = (extents[1] + strips * lines.reach()) * lines.blocks();
   return (packs_of(rows) * (extents[1] / rows) + packs_of(extents[1] % rows)) * products +
@@ -66,7 +66,10 @@ tenon::window_lines<Rank> choose_lines(const patch_geometry<Rank>& geometry, ind
                                        index windows) {
   const tenon::window_lines<Rank> together(geometry), apart(geometry, true);
   const array<index, 2> extents{{windows / (together.rows() * together.columns()), together.rows()}};
-  const auto work = [&](const auto& lines) { return work_of_lines<Products>(lines, channels, products, extents); };
+  const index threads = threads_for(products * channels * windows);
+  const auto work = [&](const auto& lines) {
+    return work_of_lines<Products>(lines, channels, products, extents, threads);
+  };
   return apart.pitch() < together.pitch() && work(apart) < work(together) ? apart : together;
 }
 
@@ -94,17 +97,18 @@ struct phase_product {
     const index planes = dense_windows / (lines.rows() * lines.columns());
     const bool crosses = rank <= 2 && lines.crosses_planes();
     const index run_rows = crosses ? planes * lines.rows() : lines.rows(), runs = crosses ? 1 : planes;
-    const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{runs, run_rows}});
+    const index threads = detail::threads_for(rows * depth * dense_windows);
+    const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{runs, run_rows}}, threads);
     const detail::scratch scratch;
     const product shared{rows,   channels, strip_rows,
                          phases, lines,    weights_type{left, phases, rows, channels}.pack(scratch, lines, strip_rows)};
     const index strips = (run_rows + strip_rows - 1) / strip_rows;
     const index work = rows * depth * strip_rows * lines.columns();
-    const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(runs * strips, grain);
+    const index grain = 1 + detail::multiplying_grain / (work + 1), parts = part_count(runs * strips, grain);
     const array<index, 3> sizes = memory_sizes(shared);
     const strip_memory memory{scratch.take<unit>(parts * sizes[0]), scratch.take<sum>(parts * sizes[1]),
                               scratch.take<sum>(parts * sizes[2])};
-    parallel_parts(runs * strips, grain, parts, [&](index first, index last, index part) {
+    parallel_parts(runs * strips, 1, parts, [&](index first, index last, index part) {
       const strip_memory own{memory.image + part * sizes[0], memory.results + part * sizes[1],
                              memory.sums + part * sizes[2]};
       for (index item = first; item < last; ++item) {
@@ -116,7 +120,6 @@ struct phase_product {
 
  private:
   static constexpr int rank = decltype(Patches::geometry)::rank;
-  static constexpr index multiplying_grain = index{1} << 20;
   using phases_type = window_phases<rank>;
   using lines_type = window_lines<rank>;
   using weights_type = phase_weights<Products, Left, rank>;

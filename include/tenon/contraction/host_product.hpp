@@ -6,7 +6,6 @@
 
 #include <tenon/contraction/host_blocks.hpp>
 #include <tenon/contraction/host_problem.hpp>
-#include <tenon/device/threads.hpp>
 
 namespace tenon {
 
@@ -151,7 +150,7 @@ struct host_product {
   /// is work enough to wake them.
   static index rows_of_piece(const product_part& part, index panel_count, index count, index steps) {
     const index all_work = part.rows * part.columns * count;
-    const index threads = all_work < multiplying_grain ? 1 : thread_count();
+    const index threads = detail::threads_for(all_work);
     index rows = detail::least(blocks::rows(steps), detail::round_up(part.rows, tile::height));
     const auto blocks_of_rows = [&] { return (part.rows + rows - 1) / rows; };
     while (rows > 4 * tile::height && blocks_of_rows() % threads != 0 && blocks_of_rows() * panel_count < 4 * threads) {
@@ -166,10 +165,10 @@ struct host_product {
     const auto& part = block.part;
     const index panel_count = block.columns.panels, rows = block.rows, row_blocks = (part.rows + rows - 1) / rows;
     const index work = block.count * tile::width * rows;
-    const index items = row_blocks * panel_count, grain = 1 + multiplying_grain / (work + 1);
+    const index items = row_blocks * panel_count, grain = 1 + detail::multiplying_grain / (work + 1);
     const index parts = part_count(items, grain), copy = copied_panel(block.steps);
     unit* const copies = block.right.first_packed == 0 ? nullptr : block.memory.template take<unit>(parts * copy);
-    parallel_parts(items, grain, parts, [&](index first, index last, index number) {
+    parallel_parts(items, 1, parts, [&](index first, index last, index number) {
       for (index item = first; item < last; ++item) {
         const index row = item / panel_count * rows;
         run_panel(block, item % panel_count, {row, detail::least(part.rows, row + rows)},
@@ -222,7 +221,7 @@ struct host_product {
                         {{inner_rows, detail::least(width, part.columns - column)}}, results, width);
   }
 
-  static constexpr index packing_grain = 32768, multiplying_grain = index{1} << 20;
+  static constexpr index packing_grain = 32768;
 };
 
 namespace on_host {

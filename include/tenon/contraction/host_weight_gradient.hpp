@@ -105,7 +105,7 @@ struct host_weight_gradient {
     sum* const sums = memory.take<sum>(slices * sums_count);
     std::fill_n(sums, slices * sums_count, sum(0));
     const index slice_work = rows * columns * depth / slices;
-    parallel_for(slices, 1 + grain / (slice_work + 1), [&](index first, index last) {
+    parallel_for(slices, 1 + detail::multiplying_grain / (slice_work + 1), [&](index first, index last) {
       for (index slice = first; slice < last; ++slice) {
         add_strips(lines, blocks, outputs, cut, {{cut.count() * slice / slices, cut.count() * (slice + 1) / slices}},
                    rows, sums + slice * sums_count);
@@ -120,7 +120,7 @@ struct host_weight_gradient {
  private:
   using left_axes = typename Left::axes_type;
   using lines_type = decltype(window_lines(std::declval<const Patches&>().geometry));
-  static constexpr index most_channels = 8, most_windows = 1024, grain = index{1} << 20, most_sums = index{1} << 18;
+  static constexpr index most_channels = 8, most_windows = 1024, packing_grain = 32768, most_sums = index{1} << 18;
 
   /// Blocks of channels; each block has a tile's rows of sums.
   struct tap_blocks {
@@ -191,7 +191,7 @@ struct host_weight_gradient {
   void pack_gradients(const product& shared, const strip& part) const {
     const index windows = shared.windows(part), of_plane = part.rows * shared.lines.columns();
     const index items = shared.outputs.panels * part.planes;
-    parallel_for(items, 1 + grain / 32 / (of_plane * tile::width), [&](index first, index last) {
+    parallel_for(items, 1 + packing_grain / (of_plane * tile::width), [&](index first, index last) {
       for (index item = first; item < last; ++item) {
         const index panel = item / part.planes, plane = item % part.planes;
         const index row = shared.outputs.first_column(panel), width = shared.outputs.width(panel);
@@ -221,33 +221,34 @@ struct host_weight_gradient {
   void add_strip(const product& shared, const strip& part) const {
     const tap_blocks& blocks = shared.blocks;
     const index windows = shared.windows(part), work = blocks.padded_taps() * windows * tile::width;
-    parallel_for(blocks.count() * shared.outputs.panels, 1 + grain / work, [&](index first, index last) {
-      const index plane_step = shared.lines.size(blocks.in_block, part.room);
-      const detail::scratch memory;
-      unit* const image = memory.take<unit>(part.planes * plane_step);
-      index copied = -1;
-      for (index item = first; item < last; ++item) {
-        const index block = item / shared.outputs.panels, panel = item % shared.outputs.panels;
-        if (block != copied) copy_block(shared, part, block, image), copied = block;
-        const index column = shared.outputs.first_column(panel), pitch = shared.outputs.padded();
-        const index end = detail::round_up(blocks.channels_of(block) * blocks.taps, tile::step);
-        detail::tap_operands<unit> operands{image,
-                                            nullptr,
-                                            part.planes,
-                                            plane_step,
-                                            part.rows,
-                                            shared.lines.pitch(),
-                                            shared.lines.columns(),
-                                            shared.gradients + column * windows};
-        index height = 0;
-        for (index tap = 0; tap < end; tap += height) {
-          height = end - tap >= tile::height ? tile::height : tile::step;
-          operands.offsets = shared.offsets + tap;
-          detail::add_taps<Products>(operands, height, shared.outputs.width(panel),
-                                     shared.sums + (block * blocks.padded_taps() + tap) * pitch + column, pitch);
-        }
-      }
-    });
+    parallel_for(
+        blocks.count() * shared.outputs.panels, 1 + detail::multiplying_grain / work, [&](index first, index last) {
+          const index plane_step = shared.lines.size(blocks.in_block, part.room);
+          const detail::scratch memory;
+          unit* const image = memory.take<unit>(part.planes * plane_step);
+          index copied = -1;
+          for (index item = first; item < last; ++item) {
+            const index block = item / shared.outputs.panels, panel = item % shared.outputs.panels;
+            if (block != copied) copy_block(shared, part, block, image), copied = block;
+            const index column = shared.outputs.first_column(panel), pitch = shared.outputs.padded();
+            const index end = detail::round_up(blocks.channels_of(block) * blocks.taps, tile::step);
+            detail::tap_operands<unit> operands{image,
+                                                nullptr,
+                                                part.planes,
+                                                plane_step,
+                                                part.rows,
+                                                shared.lines.pitch(),
+                                                shared.lines.columns(),
+                                                shared.gradients + column * windows};
+            index height = 0;
+            for (index tap = 0; tap < end; tap += height) {
+              height = end - tap >= tile::height ? tile::height : tile::step;
+              operands.offsets = shared.offsets + tap;
+              detail::add_taps<Products>(operands, height, shared.outputs.width(panel),
+                                         shared.sums + (block * blocks.padded_taps() + tap) * pitch + column, pitch);
+            }
+          }
+        });
   }
   /// Lays out what the windows of a strip see in a block of channels, plane after plane.
   void copy_block(const product& shared, const strip& part, index block, unit* to) const {
@@ -260,7 +261,7 @@ struct host_weight_gradient {
 
   /// Turns sums [taps, outputs] into results [outputs, taps].
   void store(const tap_blocks& blocks, const panels& outputs, index rows, const sum* sums) const {
-    const index width = blocks.in_block * blocks.taps, least = 1 + grain / 32 / (rows * width);
+    const index width = blocks.in_block * blocks.taps, least = 1 + packing_grain / (rows * width);
     const index parts = part_count(blocks.count(), least), size = detail::conflict_free_pitch<sum>(rows * width);
     const detail::scratch memory;
     sum* const all_results = memory.take<sum>(parts * size);

@@ -8,7 +8,6 @@
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/host_blocks.hpp>
 #include <tenon/contraction/pack.hpp>
-#include <tenon/device/threads.hpp>
 
 namespace tenon {
 
@@ -245,15 +244,18 @@ void multiply_windows(const listed_weight<typename Products::unit>& weight, cons
   }
 }
 
-/// As many rows of windows as fit half of the second cache; fewer where there would be too little work for all
-/// threads. `extents` are the number of planes and of rows in each.
+/// As many rows of windows as fit half of the second cache; fewer where `threads` would have too little or unequal work.
+/// `extents` are the number of planes and of rows in each.
 template <class Unit, class Lines>
-index rows_of_strip(const Lines& lines, index channels, const array<index, 2>& extents) {
+index rows_of_strip(const Lines& lines, index channels, const array<index, 2>& extents, index threads) {
   constexpr index most_columns = 2048;
   const index bytes_of_line = channels * lines.blocks() * lines.pitch() * static_cast<index>(sizeof(Unit));
   const index fit = least(caches().second / 2 / (bytes_of_line + 1) - lines.reach(), most_columns / lines.pitch());
   index strips = (extents[1] + std::max(fit, index{1}) - 1) / std::max(fit, index{1});
-  while (thread_count() > 1 && extents[0] * strips < 4 * thread_count() && 2 * strips <= extents[1]) strips *= 2;
+  const auto has_unequal_shares = [&] {
+    return extents[0] * strips % threads != 0 && extents[0] * strips < 4 * threads;
+  };
+  while (has_unequal_shares() && 2 * strips <= extents[1]) strips *= 2;
   return (extents[1] + strips - 1) / strips;
 }
 
@@ -316,7 +318,8 @@ struct window_product {
     const index channels = depth / patches.geometry.taps(), all_rows = columns / lines.columns();
     const bool crosses = rows_together == 1 && lines.crosses_planes();
     const index plane_rows = crosses ? all_rows : lines.rows(), planes = all_rows / plane_rows;
-    const index wanted_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, plane_rows}});
+    const index threads = detail::threads_for(rows * columns * depth);
+    const index wanted_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, plane_rows}}, threads);
     const index strip_rows = detail::round_up(wanted_rows, rows_together);
     const detail::scratch scratch;
     index* offsets = scratch.take<index>(depth + detail::listed_ahead);
@@ -329,13 +332,13 @@ struct window_product {
                          {detail::prepare_weight<Products>(scratch, left, rows, depth), depth, offsets}};
     const index used_rows = plane_rows / rows_together * rows_together;
     const index strips = (used_rows + strip_rows - 1) / strip_rows, work = rows * depth * strip_rows * lines.columns();
-    const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(planes * strips, grain);
+    const index grain = 1 + detail::multiplying_grain / (work + 1), parts = part_count(planes * strips, grain);
     const index image_size = detail::conflict_free_pitch<unit>(lines.size(channels, strip_rows) + tile::width);
     const index result_size =
         detail::conflict_free_pitch<sum>(tile::height * column_panels<Products>(lines.numbers(strip_rows)).padded());
     unit* const images = scratch.take<unit>(parts * image_size);
     sum* const results = scratch.take<sum>(parts * result_size);
-    parallel_parts(planes * strips, grain, parts, [&](index first, index last, index part) {
+    parallel_parts(planes * strips, 1, parts, [&](index first, index last, index part) {
       for (index item = first; item < last; ++item) {
         const index row = item % strips * strip_rows, count = detail::least(strip_rows, used_rows - row);
         run_strip(shared, {item / strips * plane_rows + row, count},
@@ -347,7 +350,6 @@ struct window_product {
  private:
   using lines_type = decltype(window_lines(std::declval<const Patches&>().geometry));
   using weight = detail::listed_weight<unit>;
-  static constexpr index multiplying_grain = index{1} << 20;
 
   /// What all strips share.
   struct product {
