@@ -143,3 +143,29 @@ TEST_CASE("joined rows do not depend on threads", "[tile_grid]") {
   CHECK(
       tenon_test::is_same_on_any_threads([&] { return tenon_test::numbers_of(tenon::exp((x - row) / 100) * middle); }));
 }
+
+#if !defined(__CUDACC__)
+TEST_CASE("tiles of plain statements are equal shares of threads", "[tile_grid]") {
+  const auto tiles_of = [](tenon::index count) {
+    const tenon::tensor<float, rank<1>> x({count});
+    tenon::tensor<float, rank<1>> y({count});
+    const auto extents = y.shape().to_array();
+    const auto target = tenon::detail::make_target(y.write_view());
+    const auto program = tenon::as_node(x + x).template lower<0>(tenon::identity_map<1>());
+    tenon::detail::listed_statement<1, std::remove_cvref_t<decltype(target)>, std::remove_cvref_t<decltype(program)>>
+        statement(extents, target, program);
+    const tenon::detail::tile_grid<2> grid(*statement);
+    CHECK((grid.columns % 64 == 0 || grid.columns == count));
+    CHECK(grid.tiles[1] * grid.columns >= count);
+    CHECK((grid.tiles[1] - 1) * grid.columns < count);
+    return grid.tiles[1];
+  };
+  CHECK(tiles_of(1) == 1);
+  CHECK(tiles_of(tenon::detail::pointwise_grain) == 1);
+#if defined(_OPENMP)
+  omp_set_num_threads(2);
+  for (const tenon::index count : {20000, 32768, 40000, 70000, 100000, 1000000}) CHECK(tiles_of(count) % 2 == 0);
+  omp_set_num_threads(omp_get_num_procs());
+#endif
+}
+#endif

@@ -231,7 +231,8 @@ template <class Shape, class T, class Program>
 TENON_INLINE bool run_short_host(T* data, const array<index, Shape::rank>& extents, const Program& program) {
   const index count = count_between(extents, 0, Shape::rank);
   const auto cursor = program.at(array<index, Shape::rank>{});
-  if (!detail::is_done_at_once<T>(count) || !cursor.is_adjacent() || !reads_disjoint_from(cursor, data, count))
+  if (!detail::is_done_at_once<T, cost_of<decltype(cursor)>>(count) || !cursor.is_adjacent() ||
+      !reads_disjoint_from(cursor, data, count))
     return false;
   if constexpr (Shape::rank > 1) {
     if (!is_flat(program, extents)) return false;

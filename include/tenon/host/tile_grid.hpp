@@ -21,10 +21,12 @@ inline constexpr index joined_rows = 4;                       // the fewest that
 inline constexpr array<index, 2> copied_tile{{64, 4096}};     // rows and columns of a tile that is copied as it is
 inline constexpr array<index, 2> streamed_tile{{1024, 256}};  // of one that is copied past the caches
 
-/// Whether so many elements of type T, side by side, are one thread's work, and stay within the caches.
-template <class T>
+/// Whether so many elements of type T, side by side, are one thread's work, and stay within the caches. `Operations` are
+/// those of an element: twice as many sums or products take no longer than to wake another thread.
+template <class T, int Operations = 8>
 TENON_INLINE bool is_done_at_once(index count) {
-  return count <= pointwise_grain || (count * static_cast<index>(sizeof(T)) < streaming_bytes && thread_count() == 1);
+  return count <= (Operations <= 2 ? 2 : 1) * pointwise_grain ||
+         (count * static_cast<index>(sizeof(T)) < streaming_bytes && thread_count() == 1);
 }
 
 /// How many axes a list has: two or four, so that statements share what is compiled, or as many as there are beyond.
@@ -43,6 +45,9 @@ array<index, listed_rank<Rank>> with_listed_axes(const array<index, Rank>& own, 
   for (int axis = 0; axis < Rank; ++axis) result[before + axis] = own[axis];
   return result;
 }
+
+/// How many threads so many elements are worth.
+inline index pointwise_parts(index count) { return count == 0 ? 1 : part_count(count, pointwise_grain); }
 
 /// What a statement reads along its axes: elements in memory, or positions.
 template <int Rank>
@@ -171,7 +176,7 @@ struct tile_grid {
         across(axis_across(statement)),
         is_one_row(across < 0 && joins_rows(statement)) {
     if (across < 0) {
-      const index chunk = is_one_row ? joined_chunk : copies(statement) ? pointwise_chunk : pointwise_grain;
+      const index chunk = is_one_row ? joined_chunk : copies(statement) ? pointwise_chunk : even_chunk(extents);
       across = statement.copies_at_once() ? longest_before_last() : Rank - 2;
       columns = clamp_to_extent(chunk, extents[Rank - 1]);
       rows = chunk / columns;
@@ -228,6 +233,12 @@ struct tile_grid {
     return longest;
   }
   static index least(index left, index right) { return left < right ? left : right; }
+  /// Elements of a tile, so that all threads get as many: a few whole packs more or less.
+  static index even_chunk(const array<index, Rank>& extents) {
+    const index count = count_between(extents, 0, Rank), parts = pointwise_parts(count);
+    const index most = parts * pointwise_grain, tiles = parts * ((count + most - 1) / most);
+    return count == 0 ? 1 : ((count + tiles - 1) / tiles + 63) / 64 * 64;
+  }
   static index clamp_to_extent(index most, index extent) { return extent < 1 ? 1 : least(most, extent); }
   /// Whether a tile of some source or target is copied.
   static bool copies(const any_statement<Rank>& statement) {

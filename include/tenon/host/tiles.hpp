@@ -228,10 +228,10 @@ void run_tiles(any_statement<Rank>& statement) {
   if (write_few_rows(statement)) return;
   if (statement.facts->rank > 1) simplify(statement);
   const tile_grid<Rank> grid(statement);
-  const index grain = 1 + pointwise_grain / (grid.rows * grid.columns);
-  const index tiles = count_between(grid.tiles, 0, Rank), parts = part_count(tiles, grain);
+  const index tiles = count_between(grid.tiles, 0, Rank);
+  const index worth = pointwise_parts(count_between(grid.extents, 0, Rank)), parts = tiles < worth ? tiles : worth;
   const auto memory = tile_writer<Rank>::blocks_for(statement, grid, parts);
-  parallel_parts(tiles, grain, parts, [&](index first, index last, index part) {
+  parallel_parts(tiles, 1, parts, [&](index first, index last, index part) {
     tile_writer<Rank> writer(statement, grid, memory.block(part));
     for (index tile = first; tile < last; ++tile) {
       writer.write(grid.origin(tile), grid.origin(tile + 1 < last ? tile + 1 : tile));
