@@ -34,13 +34,12 @@ std::string compare(tenon::index m, tenon::index n, tenon::index k, order left, 
   if (left == order::columns && right == order::columns) {
     run(hopper_matmul(tenon::transpose(x_columns), tenon::transpose(w_columns)));
   }
-  const auto found = numbers_of(y);
+  const auto found = numbers_of(y), lefts = numbers_of(a), rights = numbers_of(b);
   for (tenon::index i = 0; i < m; ++i) {
     for (tenon::index j = 0; j < n; ++j) {
       exact_sum exact;
-      for (tenon::index depth = 0; depth < k; ++depth) {
-        exact.add(static_cast<double>(a(i, depth)), static_cast<double>(b(depth, j)));
-      }
+      const double *row = lefts.data() + i * k, *column = rights.data() + j;
+      for (tenon::index depth = 0; depth < k; ++depth) exact.add(row[depth], column[depth * n]);
       const double is = found[static_cast<std::size_t>(i * n + j)];
       if (!(std::fabs(is - exact.sum) <= hopper_bound<T>(k, exact.magnitude, exact.sum))) {
         return tenon::compose_text("(", i, ", ", j, "): ", is, ", expected ", exact.sum);

@@ -12,6 +12,10 @@ namespace tenon {
 
 namespace detail {
 
+/// As `std::is_trivially_copyable_v`, without the classes that it makes of each type.
+template <class T>
+inline constexpr bool is_copied_as_bytes = __is_trivially_copyable(T);
+
 /// Only what is empty shares its place. In the padding of a tuple within a tuple nothing else lies: nvcc 13 copies the
 /// inner one with its padding, and so would overwrite that.
 template <int I, class T>
@@ -45,7 +49,7 @@ constexpr tuple<Ts...> make_tuple_of(Ts... values) {
   return {{{std::move(values)}...}};
 }
 template <class... Ts>
-  requires(std::is_trivially_copyable_v<Ts> && ...)
+  requires(detail::is_copied_as_bytes<Ts> && ...)
 TENON_HOST_DEVICE constexpr tuple<Ts...> make_tuple_of(Ts... values) {
   return {{{values}...}};
 }

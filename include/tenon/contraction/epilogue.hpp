@@ -209,7 +209,7 @@ const auto& contraction_of(const E& node) {
   if constexpr (is_contraction<E>) {
     return node;
   } else {
-    return contraction_of(get<detail::operand_to_split<E>()>(node.operands));
+    return contraction_of(get<detail::operand_to_split<E>>(node.operands));
   }
 }
 

@@ -224,32 +224,18 @@ constexpr auto leaf_under(const leaf<T, Shape, Space, Owner>& node, const view<c
   }
 }
 
-template <class E>
-constexpr int count_slots();
-
-namespace detail {
-template <class... Operands>
-constexpr int count_operand_slots(std::type_identity<tuple<Operands...>>) {
-  return (0 + ... + count_slots<Operands>());
-}
-}  // namespace detail
-
 /// How many values of an expression come from its executor: its reductions and contractions, nested ones included.
-/// They are numbered in post order, so that each depends on lower numbers only.
-template <class E>
-constexpr int count_slots() {
-  if constexpr (std::is_same_v<typename E::kind, recorded_kind>) {
-    return E::replaced_slots;
-  } else if constexpr (std::is_same_v<typename E::kind, algorithm_kind>) {
-    return 1;  // runs its operands itself
-  } else {
-    constexpr bool fills_one =
-        std::is_same_v<typename E::kind, reduction_kind> || std::is_same_v<typename E::kind, contraction_kind>;
-    return detail::count_operand_slots(std::type_identity<operands_of<E>>{}) + (fills_one ? 1 : 0);
-  }
-}
-template <class E>
-inline constexpr int slot_count = count_slots<E>();
+/// They are numbered in post order, so that each depends on lower numbers only. An algorithm runs its operands itself.
+template <class E, class Operands = operands_of<E>>
+inline constexpr int slot_count = [] {
+  if constexpr (std::is_same_v<typename E::kind, recorded_kind>) return E::replaced_slots;
+  else return 1;
+}();
+template <class E, class... Operands>
+  requires(!std::is_same_v<typename E::kind, algorithm_kind> && !std::is_same_v<typename E::kind, recorded_kind>)
+inline constexpr int slot_count<E, tuple<Operands...>> =
+    (int{std::is_same_v<typename E::kind, reduction_kind> || std::is_same_v<typename E::kind, contraction_kind>} + ... +
+     slot_count<Operands>);
 
 /// The node that an operand becomes.
 template <class Operand>

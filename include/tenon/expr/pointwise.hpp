@@ -10,14 +10,14 @@ namespace tenon {
 
 namespace detail {
 
-/// How many values of an executor the operands before number `I` read.
-template <int I, class... Operands>
-inline constexpr int slots_before = [] {
-  constexpr int counts[] = {slot_count<Operands>...};
+/// How many values of an executor each operand reads, and those before number `position` together.
+template <class... Operands>
+inline constexpr int slots_of[] = {slot_count<Operands>...};
+constexpr int slots_before(const int* slots, int position) {
   int total = 0;
-  for (int before = 0; before < I; ++before) total += counts[before];
+  for (int before = 0; before < position; ++before) total += slots[before];
   return total;
-}();
+}
 
 /// The program of an operand. A number is converted here, once: its own type, double more often than not, must not
 /// narrow the packs.
@@ -28,17 +28,18 @@ constexpr auto lower_operand(const axis_map<Rank, Outer>& map, const Operand& op
 }
 
 /// The program of an operation. All nodes with an operand share what lowers it.
+template <class Result, class Computes, class Op, class... Programs>
+TENON_INLINE constexpr operation_program<Op, Result, Computes, Programs...> make_program(const Op& op,
+                                                                                         const Programs&... programs) {
+  return {op, {{{programs}...}}};
+}
 template <int FirstSlot, class Result, class Op, int Rank, int Outer, int... I, class... Operands>
 constexpr auto lower_operation(Op op, const axis_map<Rank, Outer>& map,
                                const tuple_base<std::integer_sequence<int, I...>, Operands...>& operands) {
-  using computes = type_list<compute_type<typename Op::template operand<I, Operands...>>...>;
-  using program = operation_program<
-      Op, Result, computes,
-      decltype(lower_operand<FirstSlot + slots_before<I, Operands...>, typename computes::template at<I>>(
-          map, std::declval<const Operands&>()))...>;
-  return program{op,
-                 {{{lower_operand<FirstSlot + slots_before<I, Operands...>, typename computes::template at<I>>(
-                     map, static_cast<const tuple_element<I, Operands>&>(operands).value)}...}}};
+  return make_program<Result, type_list<compute_type<typename Op::template operand<I, Operands...>>...>>(
+      op, lower_operand<FirstSlot + slots_before(slots_of<Operands...>, I),
+                        compute_type<typename Op::template operand<I, Operands...>>>(
+              map, static_cast<const tuple_element<I, Operands>&>(operands).value)...);
 }
 
 template <class Op, int... I, class... Operands>

@@ -10,22 +10,16 @@ namespace tenon {
 
 namespace detail {
 
-template <class Node>
-constexpr int leaf_count();
-template <class... Operands>
-constexpr int leaf_count_of(std::type_identity<tuple<Operands...>>) {
-  return (0 + ... + leaf_count<Operands>());
-}
 /// How many leaves an expression has.
-template <class Node>
-constexpr int leaf_count() {
-  if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) return 1;
-  else return leaf_count_of(std::type_identity<operands_of<Node>>{});
-}
+template <class Node, class Operands = operands_of<Node>>
+inline constexpr int leaf_count = 1;
+template <class Node, class... Operands>
+  requires(!std::is_same_v<typename Node::kind, leaf_kind>)
+inline constexpr int leaf_count<Node, tuple<Operands...>> = (0 + ... + leaf_count<Operands>);
 
 template <int First, int I, class... Operands>
 constexpr int first_leaf_of_operand(std::type_identity<tuple<Operands...>>) {
-  const int counts[] = {leaf_count<Operands>()...};
+  const int counts[] = {leaf_count<Operands>...};
   int first = First;
   for (int before = 0; before < I; ++before) first += counts[before];
   return first;

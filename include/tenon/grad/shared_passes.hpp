@@ -89,8 +89,8 @@ auto replace_passes(const std::vector<Value>& values, const tuple<Nodes...>& nod
   const Value* next = values.data();
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     using replaced =
-        tuple<std::remove_cvref_t<decltype(replace_parts<Part, count_parts<Part, Nodes>()>(get<I>(nodes), next))>...>;
-    return replaced{{{replace_parts<Part, count_parts<Part, Nodes>()>(get<I>(nodes), next)}...}};
+        tuple<std::remove_cvref_t<decltype(replace_parts<Part, occurrences<Part, Nodes>>(get<I>(nodes), next))>...>;
+    return replaced{{{replace_parts<Part, occurrences<Part, Nodes>>(get<I>(nodes), next)}...}};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
 }
 
@@ -110,7 +110,7 @@ auto with_shared_passes(const Use& use, const tuple<Nodes...>& nodes) {
     std::vector<std::size_t> group_of[3];
     for_each_index<3>([&](auto i) {
       using pass = typename passes::template pass<i.value>;
-      constexpr int count = (0 + ... + detail::count_parts<pass, Nodes>());
+      constexpr int count = (0 + ... + detail::occurrences<pass, Nodes>);
       const pass* parts[count + 1];
       const pass** last = parts;
       apply_tuple([&](const auto&... node) { (detail::list_parts(node, last), ...); }, nodes);

@@ -91,7 +91,7 @@ constexpr int count_reads() {
 struct stored_steps {
   template <int Name, class Node, class Gradient>
   static auto kept(const Node&, const Gradient& gradient) {
-    if constexpr (count_operations<Gradient>() < 4 || count_reads<Name, Node>() < 2) return gradient;
+    if constexpr (operation_count<Gradient> < 4 || count_reads<Name, Node>() < 2) return gradient;
     else return as_node(evaluated_tensor(gradient));
   }
 };
@@ -148,7 +148,7 @@ auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named
   const typename node_type::element value = node;
   if constexpr (((detail::variable_of_node<Leaves> >= 0) && ...)) {
     constexpr bool is_long = []<class... Gradients>(std::type_identity<tuple<Gradients...>>) {
-      return ((detail::count_operations<Gradients>() > detail::most_operations) || ...);
+      return ((detail::operation_count<Gradients> > detail::most_operations) || ...);
     }(std::type_identity<decltype(gradient(node, named))>{});
     const auto written = [&] {
       if constexpr (is_long) return detail::gradients_in_steps(node, named);

@@ -118,7 +118,7 @@ TENON_INLINE constexpr auto with_values(const E& node, const Use& use) {
 template <class Shape, class T, class E>
 TENON_INLINE constexpr void evaluate_in_place(T* to, const E& node) {
   using shape = typename E::shape_type;
-  [[maybe_unused]] constexpr bool in_rows = detail::count_contractions<E>() != 0;
+  [[maybe_unused]] constexpr bool in_rows = detail::contraction_count<E> != 0;
   if constexpr (!elements_agree<Shape, shape>()) {
     tensor<T, shape, in_place> values;
     evaluate_in_place<shape>(values.data(), node);

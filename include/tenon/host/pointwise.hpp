@@ -45,7 +45,7 @@ joint_run<Ts...> row_at(const joint_target<Rank, Ts...>*, void* const* to, bool)
 /// What a list does not say of a statement: how a row is written, and where its cursor keeps the sources.
 template <class Target, class Cursor>
 struct statement_row {
-  static_assert(std::is_trivially_copyable_v<Cursor>, "tenon: functions in expressions must be trivially copyable");
+  static_assert(detail::is_copied_as_bytes<Cursor>, "tenon: functions in expressions must be trivially copyable");
 
   static void find_fields(void* cursor, cursor_field* fields) {
     field_lister list{fields};

@@ -13,16 +13,11 @@ namespace tenon {
 namespace detail {
 
 /// Whether an expression holds elements that move other than by strides.
-template <class E>
-constexpr bool moves_elements() {
-  if constexpr (std::is_same_v<typename E::kind, index_map_kind> && !requires(const E& node) { node.map.target; }) {
-    return true;
-  } else {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      return (false || ... || moves_elements<Operands>());
-    }(std::type_identity<operands_of<E>>{});
-  }
-}
+template <class E, class Operands = operands_of<E>>
+inline constexpr bool moves_elements = true;
+template <class E, class... Operands>
+  requires(!std::is_same_v<typename E::kind, index_map_kind> || requires(const E& node) { node.map.target; })
+inline constexpr bool moves_elements<E, tuple<Operands...>> = (false || ... || moves_elements<Operands>);
 
 /// Whether the elements of an expression have the axes of `Shape` from `First` on: none of them is repeated there.
 template <class E, class Shape, int First>
@@ -62,7 +57,7 @@ constexpr bool folds_rows_as_they_lie() {
 template <class E, int Outer>
 constexpr bool moves_within_boxes() {
   using shape = typename E::shape_type;
-  return Outer < shape::rank && (moves_elements<E>() || !lies_as<E, shape, Outer>());
+  return Outer < shape::rank && (moves_elements<E> || !lies_as<E, shape, Outer>());
 }
 
 /// Whether types know that there are few boxes: other loops for few elements begin sooner.
@@ -75,17 +70,12 @@ constexpr bool has_few_boxes() {
   return count < many;
 }
 /// Whether some elements that an expression reads lie in boxes: without any, nothing else needs to be asked.
-template <class E>
-constexpr bool reads_boxes() {
-  using shape = typename E::shape_type;
-  if constexpr (std::is_same_v<typename E::kind, leaf_kind>) {
-    return shape::rank > 0 && axes_before_box<shape>() < shape::rank;
-  } else {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      return (false || ... || reads_boxes<Operands>());
-    }(std::type_identity<operands_of<E>>{});
-  }
-}
+template <class E, class Operands = operands_of<E>>
+inline constexpr bool reads_boxes = E::shape_type::rank > 0 &&
+                                    axes_before_box<typename E::shape_type>() < E::shape_type::rank;
+template <class E, class... Operands>
+  requires(!std::is_same_v<typename E::kind, leaf_kind>)
+inline constexpr bool reads_boxes<E, tuple<Operands...>> = (false || ... || reads_boxes<Operands>);
 
 }  // namespace detail
 
@@ -95,7 +85,7 @@ inline constexpr bool runs_in_boxes = [] {
   constexpr int outer = detail::axes_before_box<typename E::shape_type>();
   if constexpr (compiled_by_nvcc || TENON_CHECKED != 0 || !fuses_operations || !std::is_same_v<Space, host> ||
                 detail::has_few_boxes<typename E::shape_type, outer>() || is_own_pass<E> ||
-                (outer == E::shape_type::rank && !detail::reads_boxes<E>())) {
+                (outer == E::shape_type::rank && !detail::reads_boxes<E>)) {
     return false;
   } else if constexpr (slot_count<E> == 0 && !detail::moves_within_boxes<E, outer>()) {
     return false;

@@ -13,11 +13,6 @@ namespace tenon {
 
 namespace detail {
 
-template <class Operand>
-constexpr bool holds_first(bool contractions_first) {
-  return contractions_first ? count_contractions<Operand>() != 0 : slot_count<Operand> != 0;
-}
-
 /// The position of the first true.
 template <std::size_t Count>
 constexpr int first_of(const bool (&found)[Count]) {
@@ -27,18 +22,17 @@ constexpr int first_of(const bool (&found)[Count]) {
 }
 
 /// The first operand of E that holds a contraction, or a reduction where there is no contraction.
-template <class E>
-constexpr int operand_to_split() {
-  return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-    return first_of({holds_first<Operands>(count_contractions<E>() != 0)...});
-  }(std::type_identity<operands_of<E>>{});
-}
+template <class E, class Operands = operands_of<E>>
+inline constexpr int operand_to_split = 0;
+template <class E, class... Operands>
+inline constexpr int operand_to_split<E, tuple<Operands...>> =
+    first_of({(contraction_count<E> != 0 ? contraction_count<Operands> : slot_count<Operands>) != 0 ...});
 
 /// Whether E is one kernel whose reductions leave nothing of the axes that they fold but extents of 1. Its result is
 /// small: keeping it is cheaper than folding again.
 template <class E>
 constexpr bool is_folded_away() {
-  if constexpr (slot_count<E> == 0 || count_contractions<E>() != 0) {
+  if constexpr (slot_count<E> == 0 || contraction_count<E> != 0) {
     return false;
   } else if constexpr (stage_of<E>() == stage::rows) {
     using shape = typename E::shape_type;
@@ -51,81 +45,84 @@ constexpr bool is_folded_away() {
   }
 }
 
+/// Whether nothing of E is evaluated before it.
+template <class E>
+constexpr bool has_no_parts() {
+  if constexpr (is_own_pass<E>) return true;
+  else if constexpr (!fuses_operations) return operation_count<E> == 1;
+  else return (is_contraction<E> || is_reduction<E>) && slot_count<E> == 1;
+}
+
 /// The part of E that is evaluated first: innermost, contractions before reductions. A contraction's own operand is
 /// evaluated whole when it is more than a pointwise tree; so is an algorithm. A reduction's own operand is evaluated
 /// whole where other reductions have folded it away.
-template <class E>
-constexpr auto first_part() {
-  if constexpr (is_own_pass<E>) {
-    return std::type_identity<E>{};
-  } else if constexpr (!fuses_operations ? count_operations<E>() == 1
-                                         : (is_contraction<E> || is_reduction<E>) && slot_count<E> == 1) {
-    return std::type_identity<E>{};
-  } else if constexpr (!fuses_operations) {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      constexpr int chosen = first_of({count_operations<Operands>() != 0 ...});
-      return first_part<typename type_list<Operands...>::template at<chosen>>();
-    }(std::type_identity<operands_of<E>>{});
-  } else {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      constexpr int chosen = is_contraction<E> ? first_of({slot_count<Operands> != 0 ...}) : operand_to_split<E>();
-      using operand = typename type_list<Operands...>::template at<chosen>;
-      constexpr bool is_whole = is_contraction<E> || (is_reduction<E> && is_folded_away<operand>());
-      if constexpr (is_whole) return std::type_identity<operand>{};
-      else return first_part<operand>();
-    }(std::type_identity<operands_of<E>>{});
+template <class E, class Operands = operands_of<E>>
+struct first_part {
+  using type = E;
+};
+template <class E, class... Operands>
+  requires(!has_no_parts<E>())
+struct first_part<E, tuple<Operands...>> {
+  static constexpr int chosen() {
+    if constexpr (!fuses_operations) return first_of({operation_count<Operands> != 0 ...});
+    else if constexpr (is_contraction<E>) return first_of({slot_count<Operands> != 0 ...});
+    else return operand_to_split<E>;
   }
-}
+  using operand = typename type_list<Operands...>::template at<chosen()>;
+  static constexpr bool is_whole() {
+    if constexpr (fuses_operations && is_reduction<E>) return is_folded_away<operand>();
+    else return fuses_operations && is_contraction<E>;
+  }
+  using type = typename std::conditional_t<is_whole(), std::type_identity<operand>, first_part<operand>>::type;
+};
 template <class E>
-using part_of = typename decltype(first_part<E>())::type;
+using part_of = typename first_part<E>::type;
 
 /// How often `Part` occurs in E.
-template <class Part, class E>
-constexpr int count_parts() {
-  if constexpr (std::is_same_v<E, Part>) {
-    return 1;
-  } else {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      return (0 + ... + count_parts<Part, Operands>());
-    }(std::type_identity<operands_of<E>>{});
-  }
-}
+template <class Part, class E, class Operands = operands_of<E>>
+inline constexpr int occurrences = 0;
+template <class Part, class E, class... Operands>
+inline constexpr int occurrences<Part, E, tuple<Operands...>> = (0 + ... + occurrences<Part, Operands>);
+template <class Part, class... Operands>
+inline constexpr int occurrences<Part, Part, tuple<Operands...>> = 1;
 
 /// Writes pointers to the parts of type `Part` of a node to `next` and on, in order.
 template <class Part, class E>
 void list_parts(const E& node, const Part**& next) {
   if constexpr (std::is_same_v<E, Part>) {
     *next++ = &node;
-  } else if constexpr (count_parts<Part, E>() != 0) {
+  } else if constexpr (occurrences<Part, E> != 0) {
     apply_tuple([&](const auto&... operand) { (list_parts(operand, next), ...); }, node.operands);
   }
 }
 
-template <class Part, class E>
-constexpr int parts_before(int operand) {
-  return []<class... Operands>(std::type_identity<tuple<Operands...>>, int last) {
-    const int counts[] = {count_parts<Part, Operands>()...};
-    int before = 0;
-    for (int each = 0; each < last; ++each) before += counts[each];
-    return before;
-  }(std::type_identity<operands_of<E>>{}, operand);
+/// How many of `Count` parts of type `Part` are left for operand `I`, and how many of these it has.
+template <class Part, int Count, int I, class... Operands>
+constexpr int parts_within() {
+  constexpr int counts[] = {occurrences<Part, Operands>...};
+  int left = Count;
+  for (int before = 0; before < I; ++before) left -= counts[before];
+  return left < 0 ? 0 : left < counts[I] ? left : counts[I];
 }
 
 /// `node` with its first `Count` parts of type `Part` replaced by the values at `next` and on.
 template <class Part, int Count, class E, class Value>
+decltype(auto) replace_parts(const E& node, const Value*& next);
+
+template <class Part, int Count, class E, class Value, int... I, class... Operands>
+auto replace_within(const E& node, const Value*& next,
+                    const tuple_base<std::integer_sequence<int, I...>, Operands...>& operands) {
+  using replaced = tuple<std::remove_cvref_t<decltype(replace_parts<Part, parts_within<Part, Count, I, Operands...>()>(
+      static_cast<const tuple_element<I, Operands>&>(operands).value, next))>...>;
+  return node.with_operands(replaced{{{replace_parts<Part, parts_within<Part, Count, I, Operands...>()>(
+      static_cast<const tuple_element<I, Operands>&>(operands).value,
+      next)}...}});  // in order, which arguments of a call are not
+}
+template <class Part, int Count, class E, class Value>
 decltype(auto) replace_parts(const E& node, const Value*& next) {
-  if constexpr (Count <= 0 || count_parts<Part, E>() == 0) {
-    return (node);
-  } else if constexpr (std::is_same_v<E, Part>) {
-    return *next++;
-  } else {
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      using replaced = tuple<std::remove_cvref_t<decltype(replace_parts<Part, Count - parts_before<Part, E>(I)>(
-          get<I>(node.operands), next))>...>;
-      return node.with_operands(replaced{{{replace_parts<Part, Count - parts_before<Part, E>(I)>(
-          get<I>(node.operands), next)}...}});  // in order, which arguments of a call are not
-    }(std::make_integer_sequence<int, operands_of<E>::count>{});
-  }
+  if constexpr (Count == 0) return (node);
+  else if constexpr (std::is_same_v<E, Part>) return *next++;
+  else return replace_within<Part, Count>(node, next, node.operands);
 }
 
 /// Whether the last of several parts stays where no other is equal to it: a contraction takes what is around it as its
@@ -171,7 +168,7 @@ template <class E, class Evaluate, class Use>
 void split(const E& node, const Evaluate& evaluate, const Use& use) {
   static_assert(stage_of<E>() == stage::split);
   using part_type = detail::part_of<E>;
-  constexpr int count = detail::count_parts<part_type, E>();
+  constexpr int count = detail::occurrences<part_type, E>;
   detail::found_parts<part_type, count> found{};
   const part_type** last = found.parts;
   detail::list_parts(node, last);
@@ -209,7 +206,7 @@ using concrete_space = std::conditional_t<std::is_same_v<Space, any_space>, host
 /// How many of its first parts E loses at a time, where they are all different, and what is left of it.
 template <class E>
 constexpr int count_first_parts() {
-  constexpr int count = count_parts<part_of<E>, E>();
+  constexpr int count = occurrences<part_of<E>, E>;
   return count > 1 && last_part_stays<part_of<E>> ? count - 1 : count;
 }
 template <class E, class Part = part_of<E>>

@@ -58,39 +58,37 @@ inline constexpr const char* operation_name = [] {
 
 namespace detail {
 
+// What follows asks each type once, by variables: compilers keep their values, where functions run anew for each
+// expression that holds the type.
+
 /// Whether `Test` holds for every operand type of E.
-template <template <class> class Test, class E>
-inline constexpr bool all_operands = [] {
-  return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-    return (Test<Operands>::value && ...);
-  }(std::type_identity<operands_of<E>>{});
-}();
+template <template <class> class Test, class E, class Operands = operands_of<E>>
+inline constexpr bool all_operands = true;
+template <template <class> class Test, class E, class... Operands>
+inline constexpr bool all_operands<Test, E, tuple<Operands...>> = (Test<Operands>::value && ...);
 
 /// How many contractions an expression holds, those that algorithms run not counted.
-template <class E>
-constexpr int count_contractions() {
-  if constexpr (is_own_pass<E>) {
-    return 0;
-  } else {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      return (0 + ... + count_contractions<Operands>());
-    }(std::type_identity<operands_of<E>>{}) +
-           (is_contraction<E> ? 1 : 0);
-  }
-}
+template <class E, class Operands = operands_of<E>>
+inline constexpr int contraction_count = 0;
+template <class E, class... Operands>
+  requires(!is_own_pass<E>)
+inline constexpr int contraction_count<E, tuple<Operands...>> =
+    (int{is_contraction<E>} + ... + contraction_count<Operands>);
 
 /// How many operations an expression holds; views and generators are none.
+template <class E, class Operands = operands_of<E>>
+inline constexpr int operation_count = 1;
+template <class E, class... Operands>
+  requires(!is_own_pass<E>)
+inline constexpr int operation_count<E, tuple<Operands...>> =
+    (int{std::is_same_v<typename E::kind, pointwise_kind> || is_reduction<E> || is_contraction<E>} + ... +
+     operation_count<Operands>);
+
+/// Whether E is several operations, each of them a statement of its own as nothing is fused.
+template <class E, bool Fuses = fuses_operations>
+inline constexpr bool runs_apart = false;
 template <class E>
-constexpr int count_operations() {
-  if constexpr (is_own_pass<E>) {
-    return 1;
-  } else {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      return (0 + ... + count_operations<Operands>());
-    }(std::type_identity<operands_of<E>>{}) +
-           (std::is_same_v<typename E::kind, pointwise_kind> || is_reduction<E> || is_contraction<E> ? 1 : 0);
-  }
-}
+inline constexpr bool runs_apart<E, false> = operation_count<E> > 1;
 
 /// Reductions of plain operands, under pointwise operations only.
 template <class E>
@@ -108,16 +106,11 @@ struct reduces_plainly {
 };
 
 /// How many tensors and reductions a statement joins, not looking into reductions.
-template <class E>
-constexpr int count_joined() {
-  if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      return (0 + ... + count_joined<Operands>());
-    }(std::type_identity<operands_of<E>>{});
-  } else {
-    return E::shape_type::rank == 0 ? 0 : 1;
-  }
-}
+template <class E, class Operands = operands_of<E>>
+inline constexpr int joined_count = E::shape_type::rank == 0 ? 0 : 1;
+template <class E, class... Operands>
+  requires std::is_same_v<typename E::kind, pointwise_kind>
+inline constexpr int joined_count<E, tuple<Operands...>> = (0 + ... + joined_count<Operands>);
 
 /// Whether every axis that a reduction folds is gone from a result of shape `Result`.
 template <class Result, class Axes, int Rank>
@@ -172,16 +165,22 @@ constexpr int trailing_axes() {
 
 /// The number of trailing axes that the first reduction of E folds; 0 when there is none.
 template <class E>
+constexpr int row_axes();
+template <class... Operands>
+constexpr int first_row_axes(std::type_identity<tuple<Operands...>>) {
+  int found = 0;
+  ((found = found != 0 ? found : row_axes<Operands>()), ...);
+  return found;
+}
+template <class E>
 constexpr int row_axes() {
   if constexpr (is_reduction<E>) {
     using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
     return trailing_axes<typename E::axes, operand::shape_type::rank>();
+  } else if constexpr (slot_count<E> == 0) {
+    return 0;
   } else {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      int found = 0;
-      ((found = found != 0 ? found : row_axes<Operands>()), ...);
-      return found;
-    }(std::type_identity<operands_of<E>>{});
+    return first_row_axes(std::type_identity<operands_of<E>>{});
   }
 }
 
@@ -237,15 +236,15 @@ constexpr stage stage_of() {
   constexpr int rank = E::shape_type::rank;
   if constexpr (is_own_pass<E>) {
     return stage::own_pass;
-  } else if constexpr (!fuses_operations && detail::count_operations<E>() > 1) {
+  } else if constexpr (detail::runs_apart<E>) {
     return stage::split;
   } else if constexpr (slot_count<E> == 0) {
     return stage::pointwise;
-  } else if constexpr (detail::count_contractions<E>() != 0) {
+  } else if constexpr (detail::contraction_count<E> != 0) {
     const bool fits = slot_count<E> == 1 && detail::ends_contraction<rank>::template each<E>::value;
     return fits ? stage::contract : stage::split;
   } else if constexpr (detail::reduces_plainly<E>::value &&
-                       detail::folds_into<typename E::shape_type, detail::count_joined<E>()>::template each<E>::value) {
+                       detail::folds_into<typename E::shape_type, detail::joined_count<E>>::template each<E>::value) {
     return stage::reduce;
   } else {
     constexpr int count = detail::row_axes<E>();

@@ -23,7 +23,7 @@ T* numbered_from(T* elements, index begin) {
 
 /// What a loop reads again and again: where it is small, it is copied, so that no store can change it.
 template <class T>
-using loop_constant = std::conditional_t<(sizeof(T) <= 512 && std::is_trivially_copyable_v<T>), const T, const T&>;
+using loop_constant = std::conditional_t<(sizeof(T) <= 512 && is_copied_as_bytes<T>), const T, const T&>;
 
 /// How many elements from `to` on lie before one where packs of `bytes` are aligned.
 template <class T>
