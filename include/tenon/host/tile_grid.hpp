@@ -24,7 +24,9 @@ inline constexpr array<index, 2> streamed_tile{{1024, 256}};  // of one that is 
 /// Whether so many elements of type T, side by side, are one thread's work, and stay within the caches.
 template <class T>
 TENON_INLINE bool is_done_at_once(index count) {
-  return count <= pointwise_grain || (count * static_cast<index>(sizeof(T)) < streaming_bytes && thread_count() == 1);
+  if (count <= pointwise_grain) [[likely]]
+    return true;
+  return count * static_cast<index>(sizeof(T)) < streaming_bytes && thread_count() == 1;
 }
 
 /// What a statement reads along its axes: elements in memory, or positions.
