@@ -10,6 +10,7 @@
 #include <tenon/host/in_place.hpp>
 #include <tenon/host/reduce.hpp>
 #include <tenon/host/rows.hpp>
+#include <tenon/host/short_statements.hpp>
 #include <tenon/kernels/pointwise.hpp>
 #include <tenon/kernels/reduce.hpp>
 #include <tenon/kernels/rows.hpp>
@@ -234,7 +235,7 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
     using node_type = std::remove_cvref_t<decltype(node)>;
     const bool had_elements = destination.data() != nullptr;
     if (!had_elements) [[unlikely]]
-      detail::give_elements(destination, node.shape());
+      detail::give_elements(destination, node_type::shape_type::of_known(node.shape().to_array()));
     if constexpr (detail::runs_program<Space, node_type>) {  // takes no memory once the destination has its own
       detail::evaluate_into<Aliasing>(destination.write_view(), detail::as_written<T>(node));
     } else {

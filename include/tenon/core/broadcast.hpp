@@ -79,6 +79,11 @@ namespace detail {
                                  " differ, expected equal or one of them 1 (operands ", left, " and ", right, ")"));
 }
 
+/// The same of two operands of one axis. They come as numbers, so that statements need not keep them in memory.
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_broadcast(const char* operation, index left, index right) {
+  refuse_broadcast(operation, 0, {{left, right}}, {&left, 1}, {&right, 1});
+}
+
 /// The extents of a broadcast, of as many axes as the longer operand has. Out of line: statements whose operands have
 /// equal extents do not come here.
 [[gnu::noinline]] inline void broadcast_differing(const char* operation, extents_view left, extents_view right,
@@ -127,7 +132,9 @@ TENON_INLINE constexpr auto broadcast_extents(const Left& left, const Right& rig
     return result_type{};
   } else if constexpr (Left::rank == 1 && Right::rank == 1) {  // in place: a call would take registers from the loop
     const index a = left.extent(0), b = right.extent(0);
-    if (a != b && a != 1 && b != 1) detail::refuse_broadcast(Operation::name, 0, {{a, b}}, {&a, 1}, {&b, 1});
+    if (a == b) [[likely]]
+      return result_type::of_known({{a}});
+    if (a != 1 && b != 1) detail::refuse_broadcast(Operation::name, a, b);
     return result_type::of_known({{a == 1 ? b : a}});
   } else {
     array<index, result_type::rank> extents{};

@@ -57,8 +57,10 @@ struct strided_cursor {
   /// Whether `count` adjacent positions lie apart from as many elements at `written`, or are those very elements.
   template <class U>
   TENON_INLINE constexpr bool reads_disjoint_from(const U* written, index count) const {
-    if constexpr (std::is_same_v<T, U>) {
-      return data == written || data + count <= written || written + count <= data;
+    if constexpr (std::is_same_v<T, U>) {  // few branches, as a statement asks this of each operand
+      const auto from = reinterpret_cast<std::uintptr_t>(data), to = reinterpret_cast<std::uintptr_t>(written);
+      const std::uintptr_t apart = from < to ? to - from : from - to;
+      return apart == 0 || apart >= static_cast<std::uintptr_t>(count) * sizeof(T);
     } else {
       return static_cast<const void*>(data + count) <= written || static_cast<const void*>(written + count) <= data;
     }

@@ -6,7 +6,7 @@
 
 #include <new>
 #include <tenon/device/threads.hpp>
-#include <tenon/host/fold_states.hpp>
+#include <tenon/host/added_rows.hpp>
 #include <tenon/host/joined_rows.hpp>
 #include <tenon/plan/iterate.hpp>
 
@@ -14,7 +14,6 @@ namespace tenon::detail {
 
 inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
 inline constexpr index lane_block = 4096;               // neighbouring results that are at most folded side by side
-inline constexpr index page_bytes = 4096;               // in longer rows the hardware looks ahead by itself
 inline constexpr index least_lane_block = 64;           // neighbouring results that there is memory for at least
 inline constexpr index least_shared_values = 65536;     // of fewer, a second thread costs more than it saves
 
@@ -73,90 +72,6 @@ class cascade_of_rows {
   staged_memory memory_;
 };
 
-/// The rows of values that neighbouring results have, one after another.
-template <class Fold>
-class row_walk {
- public:
-  row_walk(const Fold& fold, array<index, Fold::rank> here, index row) : fold_(fold), here_(here) {
-    here_[Fold::rank - 1] = 0;
-    set_position(here_, fold.extents, fold.kept, Fold::rank - 1, row);
-  }
-  auto next() {
-    const auto cursor = fold_.program.at(here_);
-    advance_position(here_, fold_.extents, fold_.kept, Fold::rank - 1);
-    return cursor;
-  }
-  auto next_four() { return array<decltype(next()), 4>{{next(), next(), next(), next()}}; }
-
- private:
-  const Fold& fold_;
-  array<index, Fold::rank> here_;
-};
-
-/// Adds a pack of each of `count` rows. Where the access wants a part of it, states behind that stay.
-template <class Monoid, class State, class Cursor, class Access, class Slots>
-TENON_INLINE void add_pack(State* into, const Cursor* rows, int count, index i, Access access, const Slots& slots) {
-  constexpr int width = simd::width_for(Cursor::widest);
-  auto lanes = rows[0].template pack<width>(i, access, slots);
-  for (int row = 1; row < count; ++row) {
-    lanes = Monoid::combine(lanes, rows[row].template pack<width>(i, access, slots));
-  }
-  if constexpr (!Access::whole) {
-    lanes = simd::first_lanes(lanes, simd::broadcast<State, width>(Monoid::template identity<State>()), access.count);
-  }
-  simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
-}
-
-/// Adds packs of four rows that lie side by side; returns where these packs end. Meanwhile it prefetches the elements
-/// of `later` if it `looks_ahead`; beside costly values, prefetching costs nothing.
-template <class Monoid, class State, class Cursor, class Slots>
-TENON_INLINE index add_four_rows(State* states, const array<Cursor, 4>& rows, const array<Cursor, 4>& later,
-                                 bool looks_ahead, const array<index, 2>& part, const Slots& slots) {
-  constexpr int width = simd::width_for(Cursor::widest);
-  index i = part[0];
-  if (!rows[0].is_adjacent()) return i;
-  for (; i + width <= part[1]; i += width) {
-    if (cost_of<Cursor> > most_folded_cost || looks_ahead) {
-      for (int row = 0; row < 4; ++row) prefetch(later[row], i);
-    }
-    add_pack<Monoid>(states + (i - part[0]), rows.begin(), 4, i, whole_access<reading::adjacent>{}, slots);
-  }
-  return i;
-}
-
-/// Adds the elements `part` of `count` rows from number `position` on to the states of as many results, in loops as
-/// short as can be.
-template <class Monoid, class State, class Cursor, class Slots>
-TENON_OUT_OF_LINE void add_rows(State* states, const Cursor* rows, int count, const array<index, 2>& part,
-                                index position, const Slots& slots) {
-  index i = part[0];
-  const auto into = [&](index at) { return states + (at - part[0]); };
-  if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-    constexpr int width = simd::width_for(Cursor::widest);
-    if (rows->is_adjacent()) {
-      for (; i + width <= part[1]; i += width) {
-        add_pack<Monoid>(into(i), rows, count, i, whole_access<reading::adjacent>{}, slots);
-      }
-    }
-    for (; i + width <= part[1]; i += width) {
-      add_pack<Monoid>(into(i), rows, count, i, whole_access<reading::strided>{}, slots);
-    }
-    if constexpr (simd::has_partial_packs && takes_partial<Cursor> && width > 1) {
-      const partial_access<reading::strided> left{part[1] - i};
-      if (left.count > 0) add_pack<Monoid>(into(i), rows, count, i, left, slots);
-      return;
-    }
-  }
-  for (; i < part[1]; ++i) {
-    State value = Monoid::template lift<State>(rows[0].value(i, slots), position);
-    for (int row = 1; row < count; ++row) {
-      value = Monoid::combine(value, Monoid::template lift<State>(rows[row].value(i, slots), position + row));
-    }
-    *into(i) = Monoid::combine(*into(i), value);
-    if constexpr (folds_in_lanes<Monoid, State, Cursor>) simd::keep_loop_short();
-  }
-}
-
 /// The states of the results `part` of the rows `rows[0]` to `rows[1]` - 1.
 template <class Fold, class Slots>
 void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& rows,
@@ -172,15 +87,20 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
     begin = fold_state_packs<monoid, cursor>(states, walk, rows[1] - rows[0], rows[0], part, slots);
     if (begin == part[1]) return;
   }
+  const index uncached_bytes = is_cached(fold) ? page_bytes : (part[1] - part[0]) * cursor::widest;
+  index row = rows[0];
+  if constexpr (adds_eight_rows<Fold, cursor>) {
+    const bool looks_ahead = uncached_bytes < narrow_bytes && has_flat_rows(fold);
+    row = add_eight_rows<monoid>(states, walk, rows, part, looks_ahead, slots);
+  }
   auto four = walk.next_four();
   constexpr bool in_fours = folds_in_lanes<monoid, state, cursor>;
-  const bool looks_ahead = !is_cached(fold) && (part[1] - part[0]) * cursor::widest < page_bytes;
-  for (index row = rows[0]; row < rows[1]; row += 4) {
+  for (; row < rows[1]; row += 4) {
     const auto later = walk.next_four();
     const int count = rows[1] - row < 4 ? static_cast<int>(rows[1] - row) : 4;
     index i = begin;
     if constexpr (in_fours) {
-      if (count == 4) i = add_four_rows<monoid>(states, four, later, looks_ahead, part, slots);
+      if (count == 4) i = add_four_rows<monoid>(states, four, later, uncached_bytes < page_bytes, part, slots);
     }
     if (i < part[1]) add_rows<monoid>(states + (i - part[0]), four.begin(), count, {{i, part[1]}}, row, slots);
     ::new (static_cast<void*>(&four)) decltype(four)(later);  // functions of the user's may be copied, not assigned

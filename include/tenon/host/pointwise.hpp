@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstring>
 #include <tenon/host/listed.hpp>
-#include <tenon/plan/boxes.hpp>
 #include <tenon/plan/joint.hpp>
 #include <tenon/plan/stages.hpp>
 
@@ -205,8 +204,7 @@ void run_pointwise_host(const array<index, Rank>& extents, const Target& target,
 }
 
 /// Evaluates a program over its `own` extents into a target of `extents`, over which it may repeat. Where it would read
-/// elements that it has already written, it goes by way of a temporary. Arguments are passed by value, so that the
-/// statement around the call can keep its own in registers.
+/// elements that it has already written, it goes by way of a temporary.
 template <class T, int Rank, class Program>
 [[gnu::noinline]] void run_statement_host(array<index, Rank> extents, strided_target<T, Rank> target,
                                           array<index, Rank> own, Program program, bool may_alias,
@@ -222,97 +220,4 @@ template <class T, int Rank, class Program>
   detail::run_observed(*statement, detail::listed(target), own_axes, may_alias, {dtype_name<T>(), words});
 }
 
-#pragma GCC diagnostic push  // g++ 12 does not see that the loop ends before a vector beyond a small tensor
-#pragma GCC diagnostic ignored "-Warray-bounds"
-/// A statement over elements that all lie in index order: no axes to merge, nothing to share among threads. For
-/// any other, and where an observer wants to see the launch, it does nothing and returns false. Every statement
-/// contains it, so it has a single loop, in which elements that the statement names twice are read once.
-template <class Shape, class T, class Program>
-TENON_INLINE bool run_short_host(T* data, const array<index, Shape::rank>& extents, const Program& program) {
-  const index count = count_between(extents, 0, Shape::rank);
-  const auto cursor = program.at(array<index, Shape::rank>{});
-  if (!detail::is_done_at_once<T, cost_of<decltype(cursor)>>(count) || !cursor.is_adjacent() ||
-      !reads_disjoint_from(cursor, data, count))
-    return false;
-  if constexpr (Shape::rank > 1) {
-    if (!is_flat(program, extents)) return false;
-  }
-  if (current_launch_observer() != nullptr) return false;
-  count_launch("pointwise");
-  if constexpr (detail::is_small_shape<Shape>()) {
-    write_known<static_cast<int>(Shape{}.count())>(data, cursor, no_slots{});
-  } else {
-    constexpr int width = write_width<T, decltype(cursor)>;
-    index i = 0;
-    for (; i + width <= count; i += width) {
-      simd::store<width>(data + i, cursor.template pack<width>(i, whole_access<reading::adjacent>{}, no_slots{}));
-    }
-    if (i < count) write_rest<reading::adjacent>(data, i, count, cursor, no_slots{});
-  }
-  return true;
-}
-#pragma GCC diagnostic pop
-
-namespace detail {
-
-/// Whether the host runs a statement by its program alone, which says all that it reads.
-template <class Space, class E>
-inline constexpr bool runs_program = [] {
-  if constexpr (TENON_CHECKED != 0 || !std::is_same_v<Space, host> || stage_of<E>() != stage::pointwise ||
-                E::shape_type::rank == 0 || runs_in_boxes<Space, E>) {
-    return false;
-  } else {
-    return visits_all_reads<decltype(std::declval<const E&>().template lower<0>(identity_map<E::shape_type::rank>()))>;
-  }
-}();
-
-/// A statement of the host whose program says all that it reads, into elements over which it may repeat. A short one
-/// with everything side by side is done at once.
-template <class T, class Shape, class E>
-TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node, aliasing alias) {
-  const auto extents = destination.shape().to_array(), own = node.shape().to_array();
-  const auto program = node.template lower<0>(identity_map<Shape::rank>());
-  if constexpr (Shape::dynamic_rank != 0 || Shape{}.count() * static_cast<index>(sizeof(T)) < streaming_bytes) {
-    const bool is_plain = extents == own && is_contiguous(extents, destination.strides());
-    if (is_plain && run_short_host<Shape>(destination.data(), extents, program)) return;
-  }
-  run_statement_host(extents, make_target(destination), own, program, alias == aliasing::handled, words_of<E>::value);
-}
-
-/// Several short statements over the same extents, of which all elements lie in index order, at once: values of all are
-/// computed before one is stored. For any others it does nothing and returns false.
-template <class... Views, class... Nodes>
-bool run_short_joint(const assignment<Views, Nodes>&... each) {
-  if constexpr ((runs_program<typename Views::space, Nodes> && ...)) {
-    const auto extents = get<0>(make_tuple_of(each.node.shape().to_array()...));
-    constexpr int rank = decltype(extents)::size();
-    const index count = count_between(extents, 0, rank);
-    const auto is_plain = [&](const auto& destination, const auto& node) {
-      return destination.shape().to_array() == extents && node.shape().to_array() == extents &&
-             is_contiguous(extents, destination.strides());
-    };
-    const bool is_short = (is_done_at_once<typename Views::element>(count) && ...);
-    if (!is_short || !(is_plain(each.destination, each.node) && ...)) return false;
-    const auto run = [&](const auto&... program) {
-      const auto apart_from = [&](const auto& cursor) {
-        return (reads_disjoint_from(cursor, each.destination.data(), count) && ...);
-      };
-      const auto write = [&](const auto&... cursor) {
-        if (!((cursor.is_adjacent() && apart_from(cursor)) && ...)) return false;
-        count_launch("pointwise");
-        const typename joint_program<std::remove_cvref_t<decltype(program)>...>::template cursor_of<
-            std::remove_cvref_t<decltype(cursor)>...>
-            joined{make_tuple_of(cursor...)};
-        write_beside<reading::adjacent>(make_tuple_of(each.destination.data()...), {{0, count}}, joined, no_slots{});
-        return true;
-      };
-      return (is_flat(program, extents) && ...) && write(program.at(array<index, rank>{})...);
-    };
-    return current_launch_observer() == nullptr && run(each.node.template lower<0>(identity_map<rank>())...);
-  } else {
-    return false;
-  }
-}
-
-}  // namespace detail
 }  // namespace tenon

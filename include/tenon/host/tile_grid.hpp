@@ -25,8 +25,9 @@ inline constexpr array<index, 2> streamed_tile{{1024, 256}};  // of one that is 
 /// those of an element: twice as many sums or products take no longer than to wake another thread.
 template <class T, int Operations = 8>
 TENON_INLINE bool is_done_at_once(index count) {
-  return count <= (Operations <= 2 ? 2 : 1) * pointwise_grain ||
-         (count * static_cast<index>(sizeof(T)) < streaming_bytes && thread_count() == 1);
+  if (count <= (Operations <= 2 ? 2 : 1) * pointwise_grain) [[likely]]
+    return true;
+  return count * static_cast<index>(sizeof(T)) < streaming_bytes && thread_count() == 1;
 }
 
 /// How many axes a list has: two or four, so that statements share what is compiled, or as many as there are beyond.
