@@ -97,7 +97,10 @@ part part_of(const call& each, const extent& whole, const extent& first_bound, c
     return {text(std::to_string(begin), is_open ? "tn::open_end" : std::to_string(end)), unknown_extent()};
   const std::string last = is_open ? "tn::open_end" : std::to_string(end);
   if (is_open) return {text(std::to_string(begin), last), begin < 0 ? extent(-begin) : whole - extent(begin)};
-  return {text(std::to_string(begin), last), extent(end - begin)};
+  if (begin < 0 || end - begin < 2) return {text(std::to_string(begin), last), extent(end - begin)};
+  each.net.include("algorithm");  // an axis that ends before is taken to its end
+  const extent stop("std::min<tn::index>(" + whole.code + ", " + last + ")");
+  return {text(std::to_string(begin), stop.code), stop - extent(begin)};
 }
 
 /// A bound that lies a number of elements before the end, or at or behind it, whatever the extent is.

@@ -8,9 +8,10 @@ namespace onnx_in {
 
 namespace {
 
-/// An operand beside others: a known single number stands for itself, where it adds no axes.
+/// An operand beside others: a single number stands for itself, where it adds no axes and the other one is no number.
 std::string operand(const call& each, std::size_t i, binding least, int other_rank) {
   value& from = each.in(i);
+  if (from.whole && from.rank() == 0 && !each.in(1 - std::min<std::size_t>(i, 1)).is_known()) return number_of(from);
   const bool is_single = from.data && from.data->size() == 1 && from.rank() <= other_rank;
   if (is_single) return literal(from.data->one());
   if (from.fill && from.rank() <= other_rank) return literal(*from.fill);

@@ -65,7 +65,14 @@ void write_einsum(const call& each) {
 /// `{{1, 2}}`
 std::string numbers_of(const lengths& all) { return "{{" + listed(all) + "}}"; }
 
-constexpr row rows[] = {{"Einsum", write_einsum}};
+void write_determinant(const call& each) {
+  const extents& all = each.in(0).extents;
+  if (all.size() < 2) each.refuse("has an input " + text_of(all) + ", expected matrices");
+  each.net.include("tenon/linalg.hpp");
+  each.result(extents(all.begin(), all.end() - 2), "tn::determinant(" + each.code(0) + ")");
+}
+
+constexpr row rows[] = {{"Det", write_determinant}, {"Einsum", write_einsum}};
 
 }  // namespace
 

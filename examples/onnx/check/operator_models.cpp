@@ -61,6 +61,52 @@ model open_extents() {
   return made;
 }
 
+/// The graph that a condition chooses: one node.
+void add_branch(onnx::NodeProto& node, const std::string& attribute, const std::string& operation) {
+  onnx::AttributeProto& made = *node.add_attribute();
+  made.set_name(attribute), made.set_type(onnx::AttributeProto::GRAPH);
+  onnx::NodeProto& only = *made.mutable_g()->add_node();
+  only.set_op_type(operation), only.set_name(attribute), only.add_input("image"), only.add_output(attribute + "_of");
+  made.mutable_g()->add_output()->set_name(attribute + "_of"), made.mutable_g()->set_name(attribute);
+}
+
+/// Images at places of grids and between their elements, boxes, and what hangs on extents of images.
+model sampled() {
+  model made(20);
+  made.input("image", std::vector<std::string>{"batch", "channels", "rows", "columns"}).input("grid", {-1, 3, 2, 2});
+  made.input("theta", {-1, 2, 3}).input("squares", {-1, 3, 3}).input("boxes", {1, 5, 4}).input("marks", {1, 2, 5});
+  made.weight("table", {1, 2, 2}, 71)
+      .weight("row", {1, 1, 3}, 72)
+      .numbers("three", {3}, true)
+      .numbers("two", {2}, true);
+  made.numbers("twice", {2, 1}).numbers("once", {3, 1}).numbers("extents", {1, 2, 3}).numbers("most", {2}, true);
+  made.reals("larger", {1, 1, 2, 2}).reals("other", {1, 1, 0.5f, 1.5f}).reals("half", {0.5f}).reals("low", {0.1f});
+  made.numbers("begin", {0}).numbers("end", {3}).numbers("last", {3});
+  const auto text = [](const char* each) { return std::string(each); };
+  made.node("GridSample", "sample", {"image", "grid"}, {"sample"}).with("mode", text("cubic"));
+  made.with("padding_mode", text("reflection"));
+  made.node("Resize", "larger_of", {"image", "", "larger"}, {"larger_of"}).with("mode", text("cubic"));
+  made.node("Resize", "other_of", {"image", "", "other"}, {"other_of"}).with("mode", text("linear"));
+  made.node("Shape", "count", {"image"}, {"batch"}).with("end", 1).node("Shape", "all", {"image"}, {"shape"});
+  made.node("Concat", "repeats", {"batch", "twice"}, {"repeats"}).with("axis", 0);
+  made.node("Tile", "tiled", {"table", "repeats"}, {"tiled"});
+  made.node("Concat", "single", {"batch", "once"}, {"stretch"}).with("axis", 0);
+  made.node("Tile", "stretched", {"row", "stretch"}, {"stretched"});
+  made.node("Concat", "size", {"batch", "extents"}, {"size"}).with("axis", 0);
+  made.node("AffineGrid", "affine", {"theta", "size"}, {"affine"}).node("Det", "det", {"squares"}, {"det"});
+  made.node("NonMaxSuppression", "kept", {"boxes", "marks", "most", "half", "low"}, {"kept"});
+  made.node("Shape", "of_grid", {"grid"}, {"of_grid"}).node("Gather", "sides", {"of_grid", "three"}, {"sides"});
+  made.node("Equal", "is_two", {"sides", "two"}, {"is_two"}).node("If", "branch", {"is_two"}, {"chosen"});
+  add_branch(made.last(), "then_branch", "Relu"), add_branch(made.last(), "else_branch", "Foo");
+  made.node("Gather", "rows", {"shape", "two"}, {"rows"}).node("Cast", "real", {"rows"}, {"real"}).with("to", 1);
+  made.node("Sqrt", "root", {"real"}, {"root"}).node("Div", "scaled", {"image", "root"}, {"scaled"});
+  made.node("Slice", "first", {"image", "begin", "end", "last"}, {"first"});
+  for (const char* each :
+       {"sample", "larger_of", "other_of", "tiled", "stretched", "affine", "det", "kept", "chosen", "scaled", "first"})
+    made.output(each);
+  return made;
+}
+
 /// Images in other extents, before operators had attributes that say where elements lie.
 model old_images(std::int64_t opset, const std::string& operation, const std::vector<float>& down) {
   model made(opset);
@@ -104,6 +150,7 @@ struct single {
 };
 
 void write_refused(const std::string& folder) {
+  single branch("If", {1}, {}, 18, onnx::TensorProto::BOOL), volume("GridSample", {1, 1, 2, 2, 2}, {"w"}, 20);
   const auto save = [&](single& each, const std::string& name) { each.made.save(folder + "/bad_" + name + ".onnx"); };
   single aligned("Add", {3, 3}, {"row"}, 6), wrapped("Pad", {2, 3}, {"pads"}), reflected("Pad", {2, 3}, {"pads"});
   aligned.made.weight("row", {3}, 1).with("broadcast", 1).with("axis", 0), save(aligned, "aligned");
@@ -112,6 +159,7 @@ void write_refused(const std::string& folder) {
   single spatial("BatchNormalization", {2, 3, 4}, {"w", "w", "w", "w"}, 7), many("GatherElements", {2, 3}, {"many"});
   spatial.made.weight("w", {3, 4}, 1).with("spatial", 0), save(spatial, "spatial");
   many.made.table("many", {3, 1}, {0, 1, 1}).with("axis", 1), save(many, "many");
+  save(branch, "branch"), volume.made.weight("w", {1, 2, 2, 2, 3}, 1), save(volume, "volume");
   single open("LpPool", {1, 2, -1}), channels("Resize", {1, 2, -1, 3}, {"", "scales"});
   open.made.with("kernel_shape", lengths{2}).with("strides", lengths{3}).with("ceil_mode", 1), save(open, "open");
   channels.made.reals("scales", {1, 2, 2, 2}), save(channels, "channels");
@@ -128,7 +176,7 @@ void write_refused(const std::string& folder) {
 
 void write_operators(const std::string& folder) {
   operators18().save(folder + "/operators18.onnx"), operators14().save(folder + "/operators14.onnx");
-  open_extents().save(folder + "/open_extents.onnx");
+  open_extents().save(folder + "/open_extents.onnx"), sampled().save(folder + "/sampled.onnx");
   old_images(9, "Upsample", {1, 1, 1, 1.75f}).save(folder + "/operators9.onnx");
   old_images(10, "Resize", {1, 1, 0.8f, 1}).save(folder + "/operators10.onnx");
   write_refused(folder);

@@ -14,13 +14,6 @@ namespace {
 
 using reference::numbers;
 
-template <class Found>
-void compare_all(const std::string& what, const Found& found, const numbers& expected) {
-  const auto all = tn::evaluated_tensor<tn::host>(found);
-  check(what + ", count", static_cast<std::size_t>(all.size()) == expected.size());
-  if (static_cast<std::size_t>(all.size()) <= expected.size()) compare(what, all, expected);
-}
-
 /// Two channels of [2, 4, 5] at a time made standard, with one scale and one bias.
 numbers grouped(const numbers& x) {
   const numbers scale = reference::waves_of(63, 2), shift = reference::waves_of(64, 2);
