@@ -1,5 +1,5 @@
 // tenon/algorithms/grid_places.hpp: what a number of a grid names on an axis of an image.
-// A place is the first element that counts there and a share of the way to the next one, whatever lies beside the image.
+// A place is the first element that counts there and a share of the way to the next one.
 // Floor 5: may include base, core, expr, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -46,7 +46,7 @@ struct strided_planes {
 template <class View>
 strided_planes(const View&) -> strided_planes<std::remove_pointer_t<decltype(std::declval<View>().data())>>;
 
-/// Planes behind batch and channels, and the grid that reads them; `Number` computes, of `Taps` elements along each axis.
+/// Planes behind batch and channels, and the grid that reads them; `Number` computes, of `Taps` elements along an axis.
 /// `Together` places are visited channel by channel, so that neighbours are read and written together.
 template <int Together, int Taps, class Number, class Image, class Grid>
 struct sampled_planes {
@@ -309,8 +309,8 @@ auto make_grid_sample(const Image& image, const Grid& grid, const grid_sample_op
 /// cost      one pass over the grid, which finds a place once for all channels
 /// gradient  of both; that of the grid is 0 at places beside the image or on its border, and of nearest elements. That
 ///           of the image is added up in order, a few channels a thread; on a device, one
-/// source    Jaderberg et al. 2015: Spatial transformer networks; Keys 1981: Cubic convolution interpolation for digital
-///           image processing, with a slope of -3/4
+/// source    Jaderberg et al. 2015: Spatial transformer networks; Keys 1981: Cubic convolution interpolation for
+///           digital image processing, with a slope of -3/4
 /// example   y = grid_sample(x, affine_grid(theta, x.shape()));
 template <tensor_operand Image, tensor_operand Grid>
 auto grid_sample(Image&& image, Grid&& grid, grid_sample_options options = {}) {
