@@ -213,9 +213,9 @@ void write_range(const call& each) {
 }
 
 void write_triangle(const call& each) {
-  const std::int64_t offset = each.has(1) ? each.known_integers(1, "k").at(0) : 0;
+  const extent offset = each.has(1) ? each.whole_numbers(1, "k").at(0) : extent(0);
   const char* name = each.integer("upper", 1) != 0 ? "tn::triu(" : "tn::tril(";
-  each.result(each.in(0).extents, name + each.code(0) + ", " + std::to_string(offset) + ")");
+  each.result(each.in(0).extents, name + each.code(0) + ", " + offset.code + ")");
 }
 
 /// The middle of each axis, or zeros around it; where a side gets one more, it is the last.

@@ -109,16 +109,12 @@ graph_input input_of(const onnx::ValueInfoProto& from, std::size_t number, exten
   return made;
 }
 
-/// Nodes, constants, inputs and outputs.
+/// Nodes, constants and outputs.
 graph graph_of(const onnx::GraphProto& from, const std::filesystem::path& folder) {
   graph made;
   if (from.sparse_initializer_size() > 0) throw tenon::error("sparse tensors are not supported");
   for (const auto& each : from.initializer()) made.constants.emplace(each.name(), constant_of(each, folder));
   for (const auto& each : from.node()) made.nodes.push_back(node_of(each, folder));
-  extent_names names;
-  for (const auto& each : from.input()) {
-    if (!made.constants.contains(each.name())) made.inputs.push_back(input_of(each, made.inputs.size(), names));
-  }
   for (const auto& each : from.output()) made.outputs.push_back(each.name());
   return made;
 }
@@ -134,6 +130,10 @@ graph read_model(const std::filesystem::path& path) {
     throw tenon::error(path.string() + ": no ONNX model; is it truncated?");
   }
   graph made = graph_of(model.graph(), path.parent_path());
+  extent_names names;
+  for (const auto& each : model.graph().input()) {
+    if (!made.constants.contains(each.name())) made.inputs.push_back(input_of(each, made.inputs.size(), names));
+  }
   for (const auto& each : model.opset_import()) {
     if (each.domain().empty() || each.domain() == "ai.onnx") made.opset = each.version();
   }

@@ -55,8 +55,9 @@ model open_extents() {
   made.node("Transpose", "turn", {"x"}, {"columns"});
   made.node("GatherND", "at", {"columns", "places"}, {"at"}).node("Pad", "crop_of", {"x", "crop"}, {"cropped"});
   made.node("Einsum", "squares_of", {"x", "x"}, {"squares"}).with("equation", std::string("...i, ...i"));
+  made.node("Trilu", "triangle", {"x", "count"}, {"triangle"}).with("upper", 0);
   made.node("Cast", "whole", {"x"}, {"numbers"}).with("to", 7).node("Add", "more", {"numbers", time}, {"more"});
-  for (const char* each : {"rows", "ends", "flip", "steps", "fixed", "open", "at", "cropped", "squares", "more"})
+  for (const char* each : {"rows", "ends", "flip", "steps", "fixed", "open", "at", "cropped", "squares", "more", "triangle"})
     made.output(each);
   return made;
 }

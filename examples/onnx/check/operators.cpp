@@ -79,7 +79,7 @@ void check_open(const std::string& folder, std::size_t time) {
   const numbers x = reference::waves_of(56, 2 * time), image = reference::waves_of(57, 48);
   const auto length = static_cast<tn::index>(time);
   const tn::no_grad testing;
-  const auto [rows, ends, flip, steps, fixed, open, at, cropped, squares, more] =
+  const auto [rows, ends, flip, steps, fixed, open, at, cropped, squares, more, triangle] =
       net(input_of<own::input1>(own::input1::shape_type(2, length), x),
           input_of<own::input2>(own::input2::shape_type(2), image));
   numbers table = reference::waves_of(65, 12), turned, counted, kept, sums(2), integers, to_sides, to_square;
@@ -106,7 +106,7 @@ void check_open(const std::string& folder, std::size_t time) {
   compare_all("images of known sides", fixed, to_sides), compare_all("images of open sides", open, to_square);
   compare_all("elements at places", at, {x[time], x[1], x[time]});
   compare_all("one less before, two more behind", cropped, kept), compare_all("sums of squares", squares, sums);
-  compare_all("more by an extent", more, integers);
+  compare_all("more by an extent", more, integers), compare_all("below a diagonal", triangle, x);
 }
 
 /// Element i, j of an image [5, 3]; beside it its edges.
