@@ -1,6 +1,7 @@
 // examples/onnx/parts.cpp: operators that take parts of values, or join them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "call.hpp"
 #include "windows.hpp"
@@ -203,13 +204,25 @@ void write_gather_elements(const call& each) {
   each.result(wanted, "tn::take_along_axis(" + code + ", " + each.code(1) + ", " + axis_text({along}) + ")");
 }
 
+/// Numbers between bounds that hang on extents, which a cast may have made floats.
 void write_range(const call& each) {
-  if (each.known(0, "start").numbers().at(0) != 0 || each.known(2, "delta").numbers().at(0) != 1)
-    each.refuse("begins elsewhere than at 0, or has a step, which is not supported");
-  const node* const cast = each.net.maker(each.at.inputs[1], "Cast");  // of an extent to an element of floats
-  const value& limit = cast == nullptr ? each.in(1) : each.net.of(cast->inputs.at(0));
-  const extent count = limit.whole ? limit.whole->at(0) : each.whole_numbers(1, "limit").at(0);
-  each.result({count}, std::string("tn::arange<") + type_of(each.in(1).element).name + ">(" + count.code + ")");
+  const auto number = [&](std::size_t i, const char* what) -> extent {
+    const node* const cast = each.net.maker(each.at.inputs[i], "Cast");
+    const value& from = cast == nullptr ? each.in(i) : each.net.of(cast->inputs.at(0));
+    if (from.whole) return from.whole->at(0);
+    const double known = each.known(i, what).numbers().at(0);
+    if (known != std::floor(known)) each.refuse(std::string("has a ") + what + " that is no whole number");
+    return static_cast<std::int64_t>(known);
+  };
+  const extent first = number(0, "start"), step = number(2, "delta");
+  if (!step.known || *step.known < 1)
+    each.refuse("has a step of " + step.code + ", expected a known one of at least 1");
+  const extent count = (number(1, "limit") - first + step - extent(1)) / step;
+  const std::string type = type_of(each.in(1).element).name, cast = "static_cast<" + type + ">(";
+  std::string code = "tn::arange<" + type + ">(" + count.code + ")";
+  if (!step.is(1)) code += " * " + cast + step.code + ")";
+  if (!first.is(0)) code += " + " + cast + first.code + ")";
+  each.result({count}, code, first.is(0) ? step.is(1) ? binding::tight : binding::product : binding::sum);
 }
 
 void write_triangle(const call& each) {

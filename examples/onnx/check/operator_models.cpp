@@ -46,6 +46,8 @@ model open_extents() {
   made.node("Squeeze", "count", {time}, {"count"}).node("Cast", "real", {"count"}, {"limit"}).with("to", 1);
   made.node("Squeeze", "first", {"zero"}, {"start"}).node("Squeeze", "by", {"unit"}, {"delta"});
   made.node("Range", "steps", {"start", "limit", "delta"}, {"steps"});
+  made.numbers("three", {3}, true).numbers("seven", {7}, true);
+  made.node("Add", "far", {"count", "seven"}, {"far"}).node("Range", "spaced", {"count", "far", "three"}, {"spaced"});
   made.node("Shape", "batches", {"image"}, {"front"}).with("end", 2);
   made.node("Concat", "join", {"front", "sides"}, {"sizes"}).with("axis", 0);
   made.node("Resize", "fixed", {"image", "", "", "sizes"}, {"fixed"}).with("mode", std::string("linear"));
@@ -57,7 +59,8 @@ model open_extents() {
   made.node("Einsum", "squares_of", {"x", "x"}, {"squares"}).with("equation", std::string("...i, ...i"));
   made.node("Trilu", "triangle", {"x", "count"}, {"triangle"}).with("upper", 0);
   made.node("Cast", "whole", {"x"}, {"numbers"}).with("to", 7).node("Add", "more", {"numbers", time}, {"more"});
-  for (const char* each : {"rows", "ends", "flip", "steps", "fixed", "open", "at", "cropped", "squares", "more", "triangle"})
+  for (const char* each :
+       {"rows", "ends", "flip", "steps", "fixed", "open", "at", "cropped", "squares", "more", "triangle", "spaced"})
     made.output(each);
   return made;
 }
