@@ -24,7 +24,7 @@ struct element_type {
   std::size_t bytes;
   bool is_floating;
 };
-inline constexpr int float32 = 1, int32 = 6, int64 = 7, boolean = 9, float16 = 10, float64 = 11, uint64 = 13;
+inline constexpr int float32 = 1, uint8 = 2, int32 = 6, int64 = 7, boolean = 9, float16 = 10, float64 = 11, uint64 = 13;
 /// throws    error for a type that tensors of Tenon do not have
 const element_type& type_of(int number);
 

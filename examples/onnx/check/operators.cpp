@@ -171,13 +171,23 @@ void run_steps(const numbers& x, bool is_back, numbers& made) {
   }
 }
 
+/// Bytes whose scale and zero point are those of all numbers, less that point.
+numbers measured(const numbers& x) {
+  const auto [low, high] = std::minmax_element(x.begin(), x.end());
+  const double least = std::min(*low, 0.0), scale = (std::max(*high, 0.0) - least) / 255;
+  const double point = std::nearbyint(-least / scale);
+  numbers made;
+  for (const double each : x) made.push_back(std::clamp(std::nearbyint(each / scale) + point, 0.0, 255.0) - point);
+  return made;
+}
+
 void check_others(const std::string& folder) {
   namespace own = operators14_network;
   auto net = loaded<own::network<>>(folder, "operators14");
   const numbers x = reference::waves_of(54, 20), s = reference::waves_of(55, 12), h{0, 1, 2, 4, 5, 6};
   const numbers a{0, 1, 2, 3, 4, 5}, b{9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 1, 2}, point{1, 2, 3, 4};
   const tn::no_grad testing;
-  const auto [less, half, steps, product] = net(
+  const auto [less, half, steps, product, windows, restored] = net(
       input_of<own::input1>({}, x), input_of<own::input2>({}, h), input_of<own::input3>(own::input3::shape_type(2), s),
       input_of<own::input4>({}, a), input_of<own::input5>({}, b), input_of<own::input6>({}, point));
   numbers kept, hidden(24), sums;
@@ -189,6 +199,19 @@ void check_others(const std::string& folder) {
     sums.push_back(sum);
   }
   compare_all("0.7 times as many", less, kept), compare_all("recurrence of relu", steps, hidden);
+  const numbers bytes = measured(x), taps{-2, -1, 0, 6, -3, 1};  // less 3
+  numbers sums_of_bytes;
+  for (int i = 0; i < 22; ++i) {
+    double sum = 0;
+    for (int tap = 0; tap < 3; ++tap) {
+      const int at = i % 11 * 2 + tap - 2;
+      if (at >= 0 && at < 20)
+        sum += bytes[static_cast<std::size_t>(at)] * taps[static_cast<std::size_t>(i / 11 * 3 + tap)];
+    }
+    sums_of_bytes.push_back(sum);
+  }
+  compare_all("windows of bytes", windows, sums_of_bytes);
+  compare_all("numbers of bytes", restored, {0.5, -6, 1, -64, 252, 0.25});
   compare_all("zero points of columns", product, sums);
   check("halves stay halves", std::is_same_v<typename std::remove_cvref_t<decltype(half)>::element, tn::half>);
   compare_all("twice as many halves", half, {0, 0.25, 0.75, 1.25, 1.75, 2, 1, 1.25, 1.75, 2.25, 2.75, 3,
