@@ -58,13 +58,12 @@ void write_one_hot(const call& each) {
 
 void write_top(const call& each) {
   const std::int64_t axis = each.axis_of(each.integer("axis", -1), each.in(0).rank());
-  const std::int64_t count = each.has(1) ? each.known_integers(1, "k").at(0) : each.integer("k", 1);
+  const extent count = each.has(1) ? each.whole_numbers(1, "k").at(0) : extent(each.integer("k", 1));
   const std::string options = each.integer("largest", 1) != 0 ? "" : ", {.largest = false}";
   extents made = each.in(0).extents;
   made[static_cast<std::size_t>(axis)] = count;
   const std::string found = each.net.named(
-      "tn::topk(" + each.code(0) + ", " + std::to_string(count) + ", " + axis_text({axis}) + options + ")",
-      "const auto");
+      "tn::topk(" + each.code(0) + ", " + count.code + ", " + axis_text({axis}) + options + ")", "const auto");
   if (each.wants(0)) each.result(made, found + ".values");
   if (each.wants(1)) each.result(made, found + ".indices", binding::tight, int64, 1);
 }

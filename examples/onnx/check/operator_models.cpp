@@ -137,6 +137,13 @@ model operators14() {
   made.node("RNN", "steps", {"s", "W", "R"}, {"steps"}).with("direction", std::string("bidirectional"));
   made.with("hidden_size", 2).with("activations", texts{"Relu", "Relu"});
   made.node("MatMulInteger", "product", {"a", "b", "", "point"}, {"product"});
+  made.typed<std::int32_t>("counts", onnx::TensorProto::INT32, {2}, {2, 3});
+  made.node("RNN", "fewer", {"s", "W", "R", "", "counts"}, {"fewer", "last"});
+  made.with("direction", std::string("bidirectional"))
+      .with("hidden_size", 2)
+      .with("activations", texts{"Relu", "Relu"});
+  made.numbers("one", {1}).node("Shape", "all", {"s"}, {"shape"}).node("Gather", "batch", {"shape", "one"}, {"batch"});
+  made.node("TopK", "sort", {"s", "batch"}, {"sorted", ""}).with("axis", 1);
   made.node("DynamicQuantizeLinear", "measure", {"x"}, {"bytes", "step", "zero"});
   made.typed<std::uint8_t>("taps", onnx::TensorProto::UINT8, {2, 1, 1, 3}, {1, 2, 3, 9, 0, 4});
   made.typed<std::uint8_t>("middle", onnx::TensorProto::UINT8, {}, {3});
@@ -145,7 +152,8 @@ model operators14() {
   made.typed<std::int8_t>("small", onnx::TensorProto::INT8, {2, 3}, {1, -2, 3, -128, 127, 0});
   made.typed<std::int8_t>("zeros", onnx::TensorProto::INT8, {3}, {0, 1, -1}).reals("steps_of", {0.5f, 2, 0.25f});
   made.node("DequantizeLinear", "restore", {"small", "steps_of", "zeros"}, {"restored"});
-  for (const char* each : {"less", "half", "steps", "product", "sums", "restored"}) made.output(each);
+  for (const char* each : {"less", "half", "steps", "product", "sums", "restored", "fewer", "last", "sorted"})
+    made.output(each);
   return made;
 }
 

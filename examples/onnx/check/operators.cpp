@@ -148,14 +148,14 @@ void check_images(const std::string& folder, const std::string& name, const numb
   compare_all(name + ", nearest", more, nearest(x, {0, 0, 1, 2, 2, 3, 4}, {0, 0, 0, 1, 1, 2, 2}));
 }
 
-/// Steps [3, 2, 2] in one direction, by the weights [2, 2] of that direction.
-void run_steps(const numbers& x, bool is_back, numbers& made) {
+/// Steps [3, 2, 2] in one direction, by the weights [2, 2] of that direction; some of each row.
+void run_steps(const numbers& x, bool is_back, const std::vector<std::size_t>& lengths, numbers& made) {
   const std::size_t first = is_back ? 4 : 0;
   const numbers input = reference::waves_of(61, 8), state = reference::waves_of(62, 8);
   for (std::size_t row = 0; row < 2; ++row) {
     numbers hidden{0, 0};
-    for (std::size_t step = 0; step < 3; ++step) {
-      const std::size_t time = is_back ? 2 - step : step;
+    for (std::size_t step = 0; step < lengths[row]; ++step) {
+      const std::size_t time = is_back ? lengths[row] - 1 - step : step;
       numbers next;
       for (std::size_t unit = 0; unit < 2; ++unit) {
         double sum = 0;
@@ -187,12 +187,24 @@ void check_others(const std::string& folder) {
   const numbers x = reference::waves_of(54, 20), s = reference::waves_of(55, 12), h{0, 1, 2, 4, 5, 6};
   const numbers a{0, 1, 2, 3, 4, 5}, b{9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 1, 2}, point{1, 2, 3, 4};
   const tn::no_grad testing;
-  const auto [less, half, steps, product, windows, restored] = net(
+  const auto [less, half, steps, product, windows, restored, fewer, last, sorted] = net(
       input_of<own::input1>({}, x), input_of<own::input2>({}, h), input_of<own::input3>(own::input3::shape_type(2), s),
       input_of<own::input4>({}, a), input_of<own::input5>({}, b), input_of<own::input6>({}, point));
   numbers kept, hidden(24), sums;
   for (int i = 0; i < 14; ++i) kept.push_back(x[static_cast<std::size_t>(i * 10 / 7)]);
-  run_steps(s, false, hidden), run_steps(s, true, hidden);
+  run_steps(s, false, {3, 3}, hidden), run_steps(s, true, {3, 3}, hidden);
+  numbers some(24), descending(12);
+  run_steps(s, false, {2, 3}, some), run_steps(s, true, {2, 3}, some);
+  const auto place = [](std::size_t time, std::size_t direction, std::size_t row) {
+    return ((time * 2 + direction) * 2 + row) * 2;
+  };
+  numbers ends;
+  for (const std::size_t begin : {place(1, 0, 0), place(2, 0, 1), place(0, 1, 0), place(0, 1, 1)})
+    ends.push_back(some[begin]), ends.push_back(some[begin + 1]);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const double own = s[i], other = s[i / 4 * 4 + (i + 2) % 4];
+    descending[i] = i % 4 < 2 ? std::max(own, other) : std::min(own, other);
+  }
   for (std::size_t i = 0; i < 8; ++i) {
     double sum = 0;
     for (std::size_t k = 0; k < 3; ++k) sum += a[i / 4 * 3 + k] * (b[k * 4 + i % 4] - point[i % 4]);
@@ -210,6 +222,8 @@ void check_others(const std::string& folder) {
     }
     sums_of_bytes.push_back(sum);
   }
+  compare_all("fewer steps of a row", fewer, some), compare_all("their last ones", last, ends);
+  compare_all("all of a batch in order", sorted, descending);
   compare_all("windows of bytes", windows, sums_of_bytes);
   compare_all("numbers of bytes", restored, {0.5, -6, 1, -64, 252, 0.25});
   compare_all("zero points of columns", product, sums);
