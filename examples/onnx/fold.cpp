@@ -68,6 +68,15 @@ std::optional<extent> are_equal(const extent& a, const extent& b) {
   return number.known && *number.known < 0 ? std::optional(extent(0)) : std::nullopt;  // no extent is negative
 }
 
+/// What a division downwards leaves, by a known number above 0.
+std::optional<extent> remainder_of(const extent& a, const extent& b) {
+  if (!b.known || *b.known < 1) return std::nullopt;
+  const auto is_less = [](const auto& term) { return term.second < 0; };
+  const std::string rest = "(" + a.operand() + " % " + b.code + ")";
+  const bool is_positive = std::none_of(a.terms.begin(), a.terms.end(), is_less);
+  return extent(is_positive ? rest : "((" + rest + " + " + b.code + ") % " + b.code + ")");
+}
+
 bool fold_where(const call& now) {
   const auto test = whole_of(now.in(0)), a = whole_of(now.in(1)), b = whole_of(now.in(2));
   if (!test || !a || !b || a->size() != test->size() || b->size() != test->size()) return false;
@@ -129,6 +138,13 @@ bool fold_whole(const call& now) {
   if (operation == "Mul") return pair([](const extent& a, const extent& b) { return a * b; });
   if (operation == "Div") return pair([](const extent& a, const extent& b) { return a / b; });
   if (operation == "Equal") return fold_pair(now, are_equal);
+  if (operation == "Mod" && now.integer("fmod", 0) == 0) return fold_pair(now, remainder_of);
+  if ((operation == "Min" || operation == "Max") && now.count() == 2) {
+    const std::string name = operation == "Min" ? "std::min" : "std::max";
+    now.net.include("algorithm");
+    return pair(
+        [&](const extent& a, const extent& b) { return extent(name + "<tn::index>(" + a.code + ", " + b.code + ")"); });
+  }
   const auto all = whole_of(now.in(0));
   if (!all || !now.in(0).whole) return false;
   if (operation == "ReduceProd") return keep_whole(now, {product(*all)}, now.integer("keepdims", 1) == 0);

@@ -141,7 +141,8 @@ void network::read(const graph& part) {
     made.element = each.element;
     made.extents.assign(each.extents.begin(), each.extents.end());
     made.data = each, made.source = name;
-    values_.emplace(name, std::move(made));
+    if (!values_.emplace(name, std::move(made)).second)
+      throw tenon::error("holds an initialiser '" + name + "', which is a value already");
   }
   for (const node& each : part.nodes) {
     const call now{*this, each, graph_.opset};

@@ -155,20 +155,38 @@ std::string cropped(const call& each, lengths& before, lengths& after, bool may_
   return crops ? "tn::slice(" + each.code(0) + ", " + joined(ranges) + ")" : each.code(0);
 }
 
+/// Paddings of which some hang on extents.
+void write_open_pad(const call& each, const extents& before, const extents& after, const std::string& filler) {
+  extents made = each.in(0).extents;
+  std::vector<std::string> widths;
+  for (std::size_t axis = 0; axis < made.size(); ++axis) {
+    made[axis] = made[axis] + before[axis] + after[axis];
+    widths.push_back("{" + before[axis].code + ", " + after[axis].code + "}");
+  }
+  each.result(made, "tn::pad(" + each.code(0) + ", {{" + joined(widths) + "}}, " + filler + ")");
+}
+
 void write_pad(const call& each) {
   const int rank = each.in(0).rank();
-  const lengths given = each.has(1) ? each.known_integers(1, "pads") : each.integers("pads");
-  lengths before(static_cast<std::size_t>(rank)), after = before;
+  const lengths old = each.integers("pads");
+  const extents given = each.has(1) ? each.whole_numbers(1, "pads") : extents(old.begin(), old.end());
+  extents first(static_cast<std::size_t>(rank), 0), last = first;
   const auto axes = each.has(3) ? std::optional(each.known_integers(3, "axes")) : std::nullopt;
   for (std::size_t i = 0; i < given.size() / 2; ++i) {
     const auto axis = static_cast<std::size_t>(each.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), rank));
-    before[axis] = given[i], after[axis] = given[i + given.size() / 2];
+    first[axis] = given[i], last[axis] = given[i + given.size() / 2];
   }
   static const std::map<std::string, std::string> modes = {
       {"reflect", "tn::reflect"}, {"edge", "tn::replicate"}, {"wrap", "tn::circular"}};
   const std::string mode = each.text("mode", "constant");
   const double number = each.has(2) ? each.known(2, "value").numbers().at(0) : each.number("value", 0);
   if (mode != "constant" && !modes.contains(mode)) each.refuse("has mode " + mode + ", which is not supported");
+  const std::string filler = mode == "constant" ? literal(each.in(0).element, number) : modes.at(mode);
+  lengths before, after;
+  for (std::size_t axis = 0; axis < first.size(); ++axis) {
+    if (!first[axis].known || !last[axis].known) return write_open_pad(each, first, last, filler);
+    before.push_back(*first[axis].known), after.push_back(*last[axis].known);
+  }
   std::vector<std::string> widths;
   extents made = each.in(0).extents;
   const std::string code = cropped(each, before, after, mode == "constant", made);
@@ -183,8 +201,7 @@ void write_pad(const call& each) {
     widths.push_back(is_even ? std::to_string(before[axis]) : "{" + listed({before[axis], after[axis]}) + "}");
     made[axis] = made[axis] + extent(before[axis] + after[axis]);
   }
-  each.result(made, "tn::pad(" + code + ", {{" + joined(widths) + "}}, " +
-                        (mode == "constant" ? literal(each.in(0).element, number) : modes.at(mode)) + ")");
+  each.result(made, "tn::pad(" + code + ", {{" + joined(widths) + "}}, " + filler + ")");
 }
 
 /// Along the other axes indices are for the first elements, as many as there are.

@@ -46,7 +46,11 @@ model open_extents() {
   made.node("Squeeze", "count", {time}, {"count"}).node("Cast", "real", {"count"}, {"limit"}).with("to", 1);
   made.node("Squeeze", "first", {"zero"}, {"start"}).node("Squeeze", "by", {"unit"}, {"delta"});
   made.node("Range", "steps", {"start", "limit", "delta"}, {"steps"});
-  made.numbers("three", {3}, true).numbers("seven", {7}, true);
+  made.numbers("three", {3}, true).numbers("seven", {7}, true).numbers("zeros", {0, 0, 0}).numbers("four", {4});
+  made.node("Sub", "less", {"least", time}, {"negative"}).node("Mod", "rest", {"negative", "four"}, {"rest"});
+  made.node("Concat", "wider", {"zeros", "rest"}, {"wider"}).with("axis", 0);
+  made.node("Pad", "whole_blocks", {"x", "wider"}, {"blocks"}).node("Min", "fewest", {time, "four"}, {"fewest"});
+  made.node("Slice", "rows_of_four", {"table", "least", "fewest", "least"}, {"some"});
   made.node("Add", "far", {"count", "seven"}, {"far"}).node("Range", "spaced", {"count", "far", "three"}, {"spaced"});
   made.node("Shape", "batches", {"image"}, {"front"}).with("end", 2);
   made.node("Concat", "join", {"front", "sides"}, {"sizes"}).with("axis", 0);
@@ -59,18 +63,19 @@ model open_extents() {
   made.node("Einsum", "squares_of", {"x", "x"}, {"squares"}).with("equation", std::string("...i, ...i"));
   made.node("Trilu", "triangle", {"x", "count"}, {"triangle"}).with("upper", 0);
   made.node("Cast", "whole", {"x"}, {"numbers"}).with("to", 7).node("Add", "more", {"numbers", time}, {"more"});
-  for (const char* each :
-       {"rows", "ends", "flip", "steps", "fixed", "open", "at", "cropped", "squares", "more", "triangle", "spaced"})
+  for (const char* each : {"rows", "ends", "flip", "steps", "fixed", "open", "at", "cropped", "squares", "more",
+                           "triangle", "spaced", "blocks", "some"})
     made.output(each);
   return made;
 }
 
 /// The graph that a condition chooses: one node.
-void add_branch(onnx::NodeProto& node, const std::string& attribute, const std::string& operation) {
+void add_branch(onnx::NodeProto& node, const std::string& attribute, const std::string& operation,
+                const std::string& input = "image") {
   onnx::AttributeProto& made = *node.add_attribute();
   made.set_name(attribute), made.set_type(onnx::AttributeProto::GRAPH);
   onnx::NodeProto& only = *made.mutable_g()->add_node();
-  only.set_op_type(operation), only.set_name(attribute), only.add_input("image"), only.add_output(attribute + "_of");
+  only.set_op_type(operation), only.set_name(attribute), only.add_input(input), only.add_output(attribute + "_of");
   made.mutable_g()->add_output()->set_name(attribute + "_of"), made.mutable_g()->set_name(attribute);
 }
 
@@ -179,6 +184,11 @@ void write_refused(const std::string& folder) {
   single spatial("BatchNormalization", {2, 3, 4}, {"w", "w", "w", "w"}, 7), many("GatherElements", {2, 3}, {"many"});
   spatial.made.weight("w", {3, 4}, 1).with("spatial", 0), save(spatial, "spatial");
   many.made.table("many", {3, 1}, {0, 1, 1}).with("axis", 1), save(many, "many");
+  model shadow;
+  shadow.input("x", {1}).output("y").typed<std::uint8_t>("test", onnx::TensorProto::BOOL, {}, {1}).weight("w", {1}, 1);
+  shadow.node("If", "only", {"test"}, {"y"}), add_branch(shadow.last(), "then_branch", "Relu", "w");
+  *shadow.last().mutable_attribute(0)->mutable_g()->add_initializer() = shadow.graph().initializer(1);
+  shadow.save(folder + "/bad_shadow.onnx");
   save(branch, "branch"), volume.made.weight("w", {1, 2, 2, 2, 3}, 1), save(volume, "volume");
   single open("LpPool", {1, 2, -1}), channels("Resize", {1, 2, -1, 3}, {"", "scales"});
   open.made.with("kernel_shape", lengths{2}).with("strides", lengths{3}).with("ceil_mode", 1), save(open, "open");
