@@ -46,6 +46,8 @@ model open_extents() {
   made.node("Squeeze", "count", {time}, {"count"}).node("Cast", "real", {"count"}, {"limit"}).with("to", 1);
   made.node("Squeeze", "first", {"zero"}, {"start"}).node("Squeeze", "by", {"unit"}, {"delta"});
   made.node("Range", "steps", {"start", "limit", "delta"}, {"steps"});
+  made.node("Shape", "all", {"x"}, {"extents"}).node("ConstantOfShape", "nothing", {"extents"}, {"nothing"});
+  made.node("Add", "spread", {"ends", "nothing"}, {"spread"});
   made.numbers("three", {3}, true).numbers("seven", {7}, true).numbers("zeros", {0, 0, 0}).numbers("four", {4});
   made.node("Sub", "less", {"least", time}, {"negative"}).node("Mod", "rest", {"negative", "four"}, {"rest"});
   made.node("Concat", "wider", {"zeros", "rest"}, {"wider"}).with("axis", 0);
@@ -64,7 +66,7 @@ model open_extents() {
   made.node("Trilu", "triangle", {"x", "count"}, {"triangle"}).with("upper", 0);
   made.node("Cast", "whole", {"x"}, {"numbers"}).with("to", 7).node("Add", "more", {"numbers", time}, {"more"});
   for (const char* each : {"rows", "ends", "flip", "steps", "fixed", "open", "at", "cropped", "squares", "more",
-                           "triangle", "spaced", "blocks", "some"})
+                           "triangle", "spaced", "blocks", "some", "spread"})
     made.output(each);
   return made;
 }
