@@ -188,13 +188,13 @@ bool fold_fill(const call& now) {
     extents made = from.extents;
     const auto axes = now.axes(3);
     const auto begins = now.known_integers(1, "starts"), ends = now.known_integers(2, "ends");
+    const auto steps = now.has(4) ? now.known_integers(4, "steps") : lengths{};
+    if (std::any_of(steps.begin(), steps.end(), [](std::int64_t step) { return step != 1; })) return false;
     for (std::size_t i = 0; i < begins.size(); ++i) {
       const auto axis = now.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), from.rank());
       extent& each = made[static_cast<std::size_t>(axis)];
-      if (!each.known || now.has(4)) {
-        if (begins[i] == 0 && ends[i] == INT64_MAX) continue;
-        if (!each.known) return false;
-      }
+      if (begins[i] == 0 && ends[i] == INT64_MAX) continue;
+      if (!each.known) return false;
       const auto clamped = [&](std::int64_t at) {
         return std::clamp(at < 0 ? at + *each.known : at, std::int64_t{0}, *each.known);
       };

@@ -48,6 +48,9 @@ model open_extents() {
   made.node("Range", "steps", {"start", "limit", "delta"}, {"steps"});
   made.node("Shape", "all", {"x"}, {"extents"}).node("ConstantOfShape", "nothing", {"extents"}, {"nothing"});
   made.node("Add", "spread", {"ends", "nothing"}, {"spread"});
+  made.numbers("two", {2}).node("Concat", "box", {time, "sides"}, {"box"}).with("axis", 0);
+  made.node("ConstantOfShape", "zeros_of", {"box"}, {"empty"});
+  made.node("Slice", "every_second", {"empty", "least", "big", "one", "two"}, {"stepped"});
   made.numbers("three", {3}, true).numbers("seven", {7}, true).numbers("zeros", {0, 0, 0}).numbers("four", {4});
   made.node("Sub", "less", {"least", time}, {"negative"}).node("Mod", "rest", {"negative", "four"}, {"rest"});
   made.node("Concat", "wider", {"zeros", "rest"}, {"wider"}).with("axis", 0);
@@ -66,7 +69,7 @@ model open_extents() {
   made.node("Trilu", "triangle", {"x", "count"}, {"triangle"}).with("upper", 0);
   made.node("Cast", "whole", {"x"}, {"numbers"}).with("to", 7).node("Add", "more", {"numbers", time}, {"more"});
   for (const char* each : {"rows", "ends", "flip", "steps", "fixed", "open", "at", "cropped", "squares", "more",
-                           "triangle", "spaced", "blocks", "some", "spread"})
+                           "triangle", "spaced", "blocks", "some", "spread", "stepped"})
     made.output(each);
   return made;
 }

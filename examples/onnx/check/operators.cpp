@@ -79,9 +79,9 @@ void check_open(const std::string& folder, std::size_t time) {
   const numbers x = reference::waves_of(56, 2 * time), image = reference::waves_of(57, 48);
   const auto length = static_cast<tn::index>(time);
   const tn::no_grad testing;
-  const auto [rows, ends, flip, steps, fixed, open, at, cropped, squares, more, triangle, spaced, blocks, some,
-              spread] = net(input_of<own::input1>(own::input1::shape_type(2, length), x),
-                            input_of<own::input2>(own::input2::shape_type(2), image));
+  const auto [rows, ends, flip, steps, fixed, open, at, cropped, squares, more, triangle, spaced, blocks, some, spread,
+              stepped] = net(input_of<own::input1>(own::input1::shape_type(2, length), x),
+                             input_of<own::input2>(own::input2::shape_type(2), image));
   numbers table = reference::waves_of(65, 12), turned, counted, kept, sums(2), integers, to_sides, to_square;
   table.resize(2 * time);
   for (std::size_t i = 0; i < 2 * time; ++i) {
@@ -109,6 +109,7 @@ void check_open(const std::string& folder, std::size_t time) {
   compare_all("more by an extent", more, integers), compare_all("below a diagonal", triangle, x);
   numbers repeated;
   for (std::size_t i = 0; i < 2 * time; ++i) repeated.push_back(x[i / time * time + time - 1]);
+  compare_all("every second zero", stepped, numbers(9 * time));
   compare_all("beside zeros of other extents", spread, repeated);
   numbers filled, few = reference::waves_of(65, 12);
   for (std::size_t i = 0; i < 2 * ((time + 3) / 4 * 4); ++i) {
