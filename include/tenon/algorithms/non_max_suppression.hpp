@@ -109,10 +109,10 @@ auto non_max_suppression(Boxes&& boxes, Scores&& scores, const suppression_optio
                 "tenon: non_max_suppression runs on the host: copy its operands first, x.to<tenon::host>()");
   detail::check_suppression(boxes.shape(), scores.shape());
   const auto numbers_of = [](const auto& source) {
-    std::vector<number> all;
+    std::vector<number> read;
     visit_elements(source.view(), 0, source.shape().count(),
-                   [&](index, auto each) { all.push_back(static_cast<number>(each)); });
-    return all;
+                   [&](index, auto each) { read.push_back(static_cast<number>(each)); });
+    return read;
   };
   const std::vector<number> sides = numbers_of(in_memory("non_max_suppression", boxes));
   const std::vector<number> marks = numbers_of(in_memory("non_max_suppression", scores));
