@@ -14,7 +14,7 @@ const std::map<std::string, row>& all_rows() {
     std::map<std::string, row> made;
     for (const auto& rows : {pointwise_rows(), layer_rows(), recurrent_rows(), pool_rows(), shape_rows(), part_rows(),
                              reduction_rows(), product_rows(), choice_rows(), quantised_rows(), attention_rows(),
-                             resize_rows(), loss_rows(), scatter_rows(), optimizer_rows()}) {
+                             resize_rows(), loss_rows(), scatter_rows(), optimizer_rows(), sampling_rows()}) {
       for (const row& each : rows) made.emplace(each.operation, each);
     }
     return made;
@@ -33,7 +33,8 @@ void write_node(const call& each) {
   const auto found = all_rows().find(each.at.operation);
   if (found == all_rows().end() || each.at.domain != found->second.domain) each.refuse("is not supported");
   for (const auto& [name, attribute] : each.at.attributes) {
-    if (attribute.is_graph) each.refuse("has a graph as attribute '" + name + "', which is not supported");
+    if (attribute.part != nullptr && each.at.operation != "If")
+      each.refuse("has a graph as attribute '" + name + "', which is not supported");
   }
   found->second.write(each);
 }

@@ -64,6 +64,7 @@ std::span<const row> resize_rows();
 std::span<const row> loss_rows();
 std::span<const row> scatter_rows();
 std::span<const row> optimizer_rows();
+std::span<const row> sampling_rows();
 
 /// Writes a node by its row.
 /// throws    error that names the node where there is none

@@ -58,13 +58,12 @@ void write_one_hot(const call& each) {
 
 void write_top(const call& each) {
   const std::int64_t axis = each.axis_of(each.integer("axis", -1), each.in(0).rank());
-  const std::int64_t count = each.has(1) ? each.known_integers(1, "k").at(0) : each.integer("k", 1);
+  const extent count = each.has(1) ? each.whole_numbers(1, "k").at(0) : extent(each.integer("k", 1));
   const std::string options = each.integer("largest", 1) != 0 ? "" : ", {.largest = false}";
   extents made = each.in(0).extents;
   made[static_cast<std::size_t>(axis)] = count;
   const std::string found = each.net.named(
-      "tn::topk(" + each.code(0) + ", " + std::to_string(count) + ", " + axis_text({axis}) + options + ")",
-      "const auto");
+      "tn::topk(" + each.code(0) + ", " + count.code + ", " + axis_text({axis}) + options + ")", "const auto");
   if (each.wants(0)) each.result(made, found + ".values");
   if (each.wants(1)) each.result(made, found + ".indices", binding::tight, int64, 1);
 }
@@ -107,10 +106,40 @@ void write_unique(const call& each) {
   }
 }
 
+void write_suppressed(const call& each) {
+  const auto number = [&](std::size_t i, const char* what) { return literal(each.known(i, what).one()); };
+  std::string options = "{.iou_threshold = " + (each.has(3) ? number(3, "iou_threshold") : "0");
+  if (each.has(4)) options += ", .score_threshold = " + number(4, "score_threshold");
+  options += ", .most = " + (each.has(2) ? number(2, "max_output_boxes_per_class") : "0");
+  if (each.integer("center_point_box", 0) != 0) options += ", .is_centred = true";
+  each.net.include("tenon/algorithms/non_max_suppression.hpp");
+  each.result({unknown_extent(), 3}, "tn::non_max_suppression(" + joined({each.code(0), each.code(1), options}) + "})",
+              binding::tight, int64);
+}
+
+/// The nodes of the graph that a condition chooses when the model is converted.
+void write_branch(const call& each) {
+  if (!each.in(0).data) each.refuse("has a condition that the network computes, expected one that is known");
+  const bool is_true = each.known(0, "condition").numbers().at(0) != 0;
+  const auto found = each.at.attributes.find(is_true ? "then_branch" : "else_branch");
+  if (found == each.at.attributes.end() || found->second.part == nullptr) each.refuse("has no graph for its condition");
+  const graph& chosen = *found->second.part;
+  each.net.read(chosen);
+  for (std::size_t i = 0; i < each.at.outputs.size(); ++i)
+    each.net.define(each.at.outputs[i], each.net.of(chosen.outputs.at(i)));
+}
+
 constexpr row rows[] = {
-    {"ArgMax", write_place},    {"ArgMin", write_place},    {"Compress", write_compressed},
-    {"Hardmax", write_hardmax}, {"NonZero", write_nonzero}, {"OneHot", write_one_hot},
-    {"TopK", write_top},        {"Unique", write_unique},
+    {"ArgMax", write_place},
+    {"ArgMin", write_place},
+    {"Compress", write_compressed},
+    {"Hardmax", write_hardmax},
+    {"NonZero", write_nonzero},
+    {"If", write_branch},
+    {"NonMaxSuppression", write_suppressed},
+    {"OneHot", write_one_hot},
+    {"TopK", write_top},
+    {"Unique", write_unique},
 };
 
 }  // namespace

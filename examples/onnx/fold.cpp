@@ -68,6 +68,15 @@ std::optional<extent> are_equal(const extent& a, const extent& b) {
   return number.known && *number.known < 0 ? std::optional(extent(0)) : std::nullopt;  // no extent is negative
 }
 
+/// What a division downwards leaves, by a known number above 0.
+std::optional<extent> remainder_of(const extent& a, const extent& b) {
+  if (!b.known || *b.known < 1) return std::nullopt;
+  const auto is_less = [](const auto& term) { return term.second < 0; };
+  const std::string rest = "(" + a.operand() + " % " + b.code + ")";
+  const bool is_positive = std::none_of(a.terms.begin(), a.terms.end(), is_less);
+  return extent(is_positive ? rest : "((" + rest + " + " + b.code + ") % " + b.code + ")");
+}
+
 bool fold_where(const call& now) {
   const auto test = whole_of(now.in(0)), a = whole_of(now.in(1)), b = whole_of(now.in(2));
   if (!test || !a || !b || a->size() != test->size() || b->size() != test->size()) return false;
@@ -129,6 +138,13 @@ bool fold_whole(const call& now) {
   if (operation == "Mul") return pair([](const extent& a, const extent& b) { return a * b; });
   if (operation == "Div") return pair([](const extent& a, const extent& b) { return a / b; });
   if (operation == "Equal") return fold_pair(now, are_equal);
+  if (operation == "Mod" && now.integer("fmod", 0) == 0) return fold_pair(now, remainder_of);
+  if ((operation == "Min" || operation == "Max") && now.count() == 2) {
+    const std::string name = operation == "Min" ? "std::min" : "std::max";
+    now.net.include("algorithm");
+    return pair(
+        [&](const extent& a, const extent& b) { return extent(name + "<tn::index>(" + a.code + ", " + b.code + ")"); });
+  }
   const auto all = whole_of(now.in(0));
   if (!all || !now.in(0).whole) return false;
   if (operation == "ReduceProd") return keep_whole(now, {product(*all)}, now.integer("keepdims", 1) == 0);
@@ -172,13 +188,13 @@ bool fold_fill(const call& now) {
     extents made = from.extents;
     const auto axes = now.axes(3);
     const auto begins = now.known_integers(1, "starts"), ends = now.known_integers(2, "ends");
+    const auto steps = now.has(4) ? now.known_integers(4, "steps") : lengths{};
+    if (std::any_of(steps.begin(), steps.end(), [](std::int64_t step) { return step != 1; })) return false;
     for (std::size_t i = 0; i < begins.size(); ++i) {
       const auto axis = now.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), from.rank());
       extent& each = made[static_cast<std::size_t>(axis)];
-      if (!each.known || now.has(4)) {
-        if (begins[i] == 0 && ends[i] == INT64_MAX) continue;
-        if (!each.known) return false;
-      }
+      if (begins[i] == 0 && ends[i] == INT64_MAX) continue;
+      if (!each.known) return false;
       const auto clamped = [&](std::int64_t at) {
         return std::clamp(at < 0 ? at + *each.known : at, std::int64_t{0}, *each.known);
       };

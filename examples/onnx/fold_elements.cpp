@@ -172,6 +172,30 @@ constant fold_expanded(const call& now) {
   return repeated(from, broadcast_of(now, from.extents, now.known_integers(1, "shape")));
 }
 
+/// scale * (integer - zero point), of one scale or of one for each position along an axis.
+constant fold_dequantised(const call& now) {
+  const constant &from = now.known(0, "operand"), &scale = now.known(1, "scale");
+  if (now.integer("block_size", 0) != 0) now.refuse("has blocks along an axis, which is not supported");
+  const std::vector<double> scales = scale.numbers(), numbers = from.numbers();
+  const std::vector<double> points = now.has(2) ? now.known(2, "zero point").numbers() : std::vector<double>{0};
+  const auto rank = static_cast<int>(from.extents.size());
+  const bool is_single = scales.size() == 1 && points.size() == 1;
+  const auto along = static_cast<std::size_t>(is_single ? 0 : now.axis_of(now.integer("axis", 1), rank));
+  for (const std::size_t count : {scales.size(), points.size()}) {
+    if (count != 1 && static_cast<std::int64_t>(count) != from.extents[along])
+      now.refuse("axis " + std::to_string(along) + ": " + std::to_string(count) +
+                 " scales or zero points for an extent of " + std::to_string(from.extents[along]));
+  }
+  std::vector<double> made(numbers.size());
+  for_each_position(from.extents, [&](std::size_t place, const lengths& position) {
+    const auto at = [&](const std::vector<double>& all) {
+      return all[all.size() == 1 ? 0 : static_cast<std::size_t>(position[along])];
+    };
+    made[place] = at(scales) * (numbers[place] - at(points));
+  });
+  return constant::of(scale.element, from.extents, made);
+}
+
 /// The same bytes under other extents, where the operator says which.
 std::optional<lengths> lengths_under(const call& now) {
   lengths all = now.in(0).data->extents;
@@ -213,8 +237,10 @@ std::optional<lengths> lengths_under(const call& now) {
 
 std::optional<constant> folded(const call& now) {
   static const std::map<std::string, constant (*)(const call&)> all = {
-      {"Transpose", fold_transposed}, {"Gather", fold_gather}, {"Slice", fold_slice},    {"Concat", fold_concatenation},
-      {"Trilu", fold_triangle},       {"Where", fold_choice},  {"Expand", fold_expanded}};
+      {"Transpose", fold_transposed}, {"Gather", fold_gather},
+      {"Slice", fold_slice},          {"Concat", fold_concatenation},
+      {"Trilu", fold_triangle},       {"Where", fold_choice},
+      {"Expand", fold_expanded},      {"DequantizeLinear", fold_dequantised}};
   const std::string& operation = now.at.operation;
   if (const auto found = all.find(operation); found != all.end()) return found->second(now);
   if (const auto under = lengths_under(now)) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <tenon/base/error.hpp>
 #include <vector>
@@ -23,7 +24,7 @@ struct element_type {
   std::size_t bytes;
   bool is_floating;
 };
-inline constexpr int float32 = 1, int32 = 6, int64 = 7, boolean = 9, float16 = 10, float64 = 11, uint64 = 13;
+inline constexpr int float32 = 1, uint8 = 2, int32 = 6, int64 = 7, boolean = 9, float16 = 10, float64 = 11, uint64 = 13;
 /// throws    error for a type that tensors of Tenon do not have
 const element_type& type_of(int number);
 
@@ -53,6 +54,8 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 40, most_comput
 std::int64_t size_of(const lengths& all, std::int64_t most = most_elements);
 inline std::int64_t table_size(const lengths& all) { return size_of(all, most_computed); }
 
+struct graph;
+
 /// Of an attribute, what its kind says.
 struct attribute {
   std::int64_t integer = 0;
@@ -61,8 +64,8 @@ struct attribute {
   lengths integers;
   std::vector<float> numbers;
   std::vector<std::string> texts;
-  std::map<int, constant> tensor;  // one, or none
-  bool is_graph = false;
+  std::map<int, constant> tensor;     // one, or none
+  std::shared_ptr<const graph> part;  // a graph within the node, or null
 };
 
 struct node {

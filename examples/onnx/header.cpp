@@ -170,11 +170,11 @@ std::string header_text(network& net, const std::string& name, const std::string
   std::map<std::string, std::string> known;
   std::string groups;
   write_groups(tree, "", known, groups);
-  std::string text =
-      "// " + name + ".hpp: the network of " + model + ", written by tenon-onnx; its weights are in " + name +
-      ".safetensors.\n#pragma once\n\n#include <cmath>\n#include <limits>\n#include <tenon/tenon.hpp>\n"
-      "#include <tenon/train/checkpoint.hpp>\n#include <tuple>\n\nnamespace " +
-      space + " {\n\nnamespace tn = tenon;\nnamespace nn = tenon::nn;\n\n" + input_types(net.source()) + "\n";
+  std::string text = "// " + name + ".hpp: the network of " + model + ", written by tenon-onnx; its weights are in " +
+                     name + ".safetensors.\n#pragma once\n\n";
+  for (const std::string& each : net.includes()) text += "#include <" + each + ">\n";
+  text += "\nnamespace " + space + " {\n\nnamespace tn = tenon;\nnamespace nn = tenon::nn;\n\n" +
+          input_types(net.source()) + "\n";
   for (const std::string& each : net.helpers()) text += each;
   std::string body;
   for (const std::string& line : net.lines()) body += wrapped(with_paths(line, all), "    ");

@@ -37,6 +37,10 @@ std::string literal(const constant& one) {
   return is_number ? literal(one.element, one.numbers().at(0)) : integer_literal(one.element, one.integers().at(0));
 }
 
+std::string number_of(const value& each) {
+  return std::string("static_cast<") + type_of(each.element).name + ">(" + each.whole.value().at(0).code + ")";
+}
+
 std::string literal(int element, double number) {
   const element_type& type = type_of(element);
   if (element == boolean) return number != 0 ? "true" : "false";
@@ -93,24 +97,25 @@ void check_names(const graph& from) {
 
 network::network(const graph& from) : graph_(from) {
   check_names(from);
-  for (const node& each : from.nodes) {
+  count_reads(from);
+  read_inputs();
+  read(from);
+  write_result();
+  drop_unread_lines();
+}
+
+/// Those of all graphs within nodes, too, of which perhaps one is read.
+void network::count_reads(const graph& part) {
+  for (const node& each : part.nodes) {
     for (const std::string& name : each.inputs) {
       readers_[name].push_back(&each);
       if (each.operation != "Shape" && each.operation != "Size") ++uses_[name];
     }
+    for (const auto& [name, attribute] : each.attributes) {
+      if (attribute.part != nullptr) count_reads(*attribute.part);
+    }
   }
-  for (const std::string& name : from.outputs) ++uses_[name], readers_[name].push_back(nullptr);
-  for (const auto& [name, each] : from.constants) {
-    value made;
-    made.element = each.element;
-    made.extents.assign(each.extents.begin(), each.extents.end());
-    made.data = each, made.source = name;
-    values_.emplace(name, std::move(made));
-  }
-  read_inputs();
-  read_nodes();
-  write_result();
-  drop_unread_lines();
+  for (const std::string& name : part.outputs) ++uses_[name], readers_[name].push_back(nullptr);
 }
 
 void network::read_inputs() {
@@ -130,8 +135,16 @@ void network::read_inputs() {
   }
 }
 
-void network::read_nodes() {
-  for (const node& each : graph_.nodes) {
+void network::read(const graph& part) {
+  for (const auto& [name, each] : part.constants) {
+    value made;
+    made.element = each.element;
+    made.extents.assign(each.extents.begin(), each.extents.end());
+    made.data = each, made.source = name;
+    if (!values_.emplace(name, std::move(made)).second)
+      throw tenon::error("holds an initialiser '" + name + "', which is a value already");
+  }
+  for (const node& each : part.nodes) {
     const call now{*this, each, graph_.opset};
     if (absorbed_.contains(&each)) continue;
     if (each.outputs.empty()) now.refuse("has no output");
@@ -153,11 +166,6 @@ void network::write_result() {
     if (!values_.contains(name)) throw tenon::error("output '" + name + "' is made by no node");
     value& each = of(name);
     output_extents_.push_back(each.extents);
-    if (each.data && each.rank() == 0) each.fill = each.data->one(), each.data.reset();  // a tensor, no number
-    if (each.whole && each.rank() == 0) {
-      each.code = "tn::constants(tn::shape<>{}, " + code_of(each) + ")";
-      each.whole.reset();
-    }
     codes.push_back(graph_.outputs.size() == 1 ? code_of(each) : name_of(each));
   }
   result_ = codes.size() == 1 ? codes[0] : "std::tuple{" + joined(codes) + "}";
@@ -242,12 +250,12 @@ std::string network::code_of(value& each, binding least) {
   return each.strength < least ? "(" + each.code + ")" : each.code;
 }
 
-/// A number, or a member that holds the elements.
+/// An expression of one number, or a member that holds the elements.
 std::string network::constant_code(value& each) {
-  if (each.data && each.data->size() == 1 && each.rank() == 0) return literal(*each.data);
+  if (each.data && each.rank() == 0) return filled_code({}, each.data->one());
   if (each.fill) return filled_code(each.extents, *each.fill);
   if (each.whole) {
-    if (each.rank() == 0) return "static_cast<std::int64_t>(" + each.whole->at(0).code + ")";
+    if (each.rank() == 0) return "tn::constants(tn::shape<>{}, " + number_of(each) + ")";
     std::vector<std::string> codes;
     for (const extent& number : *each.whole) codes.push_back(number.code);
     return named("tn::tensor<" + std::string(type_of(each.element).name) + ", " + shape_type_of(each.extents) +

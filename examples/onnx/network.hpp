@@ -50,6 +50,7 @@ class network {
   const graph& source() const { return graph_; }
   const std::vector<extents>& output_extents() const { return output_extents_; }
   const std::set<std::string>& helpers() const { return helpers_; }
+  const std::set<std::string>& includes() const { return includes_; }
 
   value& of(const std::string& name);
   bool is_defined(const std::string& name) const { return values_.contains(name); }
@@ -59,6 +60,8 @@ class network {
   const node* only_reader(const std::string& name) const;
   /// The node that makes a value, where it is of an operator and only one node reads it; else null.
   const node* maker(const std::string& name, const char* operation) const;
+  /// Reads the nodes of a graph within a node, in its place.
+  void read(const graph& part);
   void absorb(const node& done) { absorbed_.insert(&done); }
 
   /// A member by its key: made once, however many nodes have it. Returns what stands for it in code.
@@ -73,11 +76,13 @@ class network {
   std::string name_of(value& each);
   /// A function template that the header has before the network.
   void want(const char* helper) { helpers_.insert(helper); }
+  /// A header that few networks need.
+  void include(const char* path) { includes_.insert(path); }
 
  private:
   std::string constant_code(value& each);
   void read_inputs();
-  void read_nodes();
+  void count_reads(const graph& part);
   void write_result();
   void drop_unread_lines();
   std::vector<std::string> free_path(const std::string& stem) const;
@@ -94,12 +99,15 @@ class network {
   std::vector<extents> output_extents_;
   int names_ = 0;
   std::set<std::string> helpers_, symbols_;
+  std::set<std::string> includes_{"cmath", "limits", "tenon/tenon.hpp", "tenon/train/checkpoint.hpp", "tuple"};
 };
 
 /// A number as C++ writes it in expressions of an element type.
 std::string literal(int element, double number);
 /// The same of an element that is known, to its last digit.
 std::string literal(const constant& one);
+/// A whole number that hangs on extents, in the element type of its value.
+std::string number_of(const value& each);
 /// `tn::shape<tn::dyn, 4>(batch)`
 std::string shape_of(const extents& all);
 /// Its type alone.

@@ -1,6 +1,7 @@
 // examples/onnx/parts.cpp: operators that take parts of values, or join them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "call.hpp"
 #include "windows.hpp"
@@ -97,7 +98,10 @@ part part_of(const call& each, const extent& whole, const extent& first_bound, c
     return {text(std::to_string(begin), is_open ? "tn::open_end" : std::to_string(end)), unknown_extent()};
   const std::string last = is_open ? "tn::open_end" : std::to_string(end);
   if (is_open) return {text(std::to_string(begin), last), begin < 0 ? extent(-begin) : whole - extent(begin)};
-  return {text(std::to_string(begin), last), extent(end - begin)};
+  if (begin < 0 || end - begin < 2) return {text(std::to_string(begin), last), extent(end - begin)};
+  each.net.include("algorithm");  // an axis that ends before is taken to its end
+  const extent stop("std::min<tn::index>(" + whole.code + ", " + last + ")");
+  return {text(std::to_string(begin), stop.code), stop - extent(begin)};
 }
 
 /// A bound that lies a number of elements before the end, or at or behind it, whatever the extent is.
@@ -151,20 +155,38 @@ std::string cropped(const call& each, lengths& before, lengths& after, bool may_
   return crops ? "tn::slice(" + each.code(0) + ", " + joined(ranges) + ")" : each.code(0);
 }
 
+/// Paddings of which some hang on extents.
+void write_open_pad(const call& each, const extents& before, const extents& after, const std::string& filler) {
+  extents made = each.in(0).extents;
+  std::vector<std::string> widths;
+  for (std::size_t axis = 0; axis < made.size(); ++axis) {
+    made[axis] = made[axis] + before[axis] + after[axis];
+    widths.push_back("{" + before[axis].code + ", " + after[axis].code + "}");
+  }
+  each.result(made, "tn::pad(" + each.code(0) + ", {{" + joined(widths) + "}}, " + filler + ")");
+}
+
 void write_pad(const call& each) {
   const int rank = each.in(0).rank();
-  const lengths given = each.has(1) ? each.known_integers(1, "pads") : each.integers("pads");
-  lengths before(static_cast<std::size_t>(rank)), after = before;
+  const lengths old = each.integers("pads");
+  const extents given = each.has(1) ? each.whole_numbers(1, "pads") : extents(old.begin(), old.end());
+  extents first(static_cast<std::size_t>(rank), 0), last = first;
   const auto axes = each.has(3) ? std::optional(each.known_integers(3, "axes")) : std::nullopt;
   for (std::size_t i = 0; i < given.size() / 2; ++i) {
     const auto axis = static_cast<std::size_t>(each.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), rank));
-    before[axis] = given[i], after[axis] = given[i + given.size() / 2];
+    first[axis] = given[i], last[axis] = given[i + given.size() / 2];
   }
   static const std::map<std::string, std::string> modes = {
       {"reflect", "tn::reflect"}, {"edge", "tn::replicate"}, {"wrap", "tn::circular"}};
   const std::string mode = each.text("mode", "constant");
   const double number = each.has(2) ? each.known(2, "value").numbers().at(0) : each.number("value", 0);
   if (mode != "constant" && !modes.contains(mode)) each.refuse("has mode " + mode + ", which is not supported");
+  const std::string filler = mode == "constant" ? literal(each.in(0).element, number) : modes.at(mode);
+  lengths before, after;
+  for (std::size_t axis = 0; axis < first.size(); ++axis) {
+    if (!first[axis].known || !last[axis].known) return write_open_pad(each, first, last, filler);
+    before.push_back(*first[axis].known), after.push_back(*last[axis].known);
+  }
   std::vector<std::string> widths;
   extents made = each.in(0).extents;
   const std::string code = cropped(each, before, after, mode == "constant", made);
@@ -179,8 +201,7 @@ void write_pad(const call& each) {
     widths.push_back(is_even ? std::to_string(before[axis]) : "{" + listed({before[axis], after[axis]}) + "}");
     made[axis] = made[axis] + extent(before[axis] + after[axis]);
   }
-  each.result(made, "tn::pad(" + code + ", {{" + joined(widths) + "}}, " +
-                        (mode == "constant" ? literal(each.in(0).element, number) : modes.at(mode)) + ")");
+  each.result(made, "tn::pad(" + code + ", {{" + joined(widths) + "}}, " + filler + ")");
 }
 
 /// Along the other axes indices are for the first elements, as many as there are.
@@ -200,19 +221,31 @@ void write_gather_elements(const call& each) {
   each.result(wanted, "tn::take_along_axis(" + code + ", " + each.code(1) + ", " + axis_text({along}) + ")");
 }
 
+/// Numbers between bounds that hang on extents, which a cast may have made floats.
 void write_range(const call& each) {
-  if (each.known(0, "start").numbers().at(0) != 0 || each.known(2, "delta").numbers().at(0) != 1)
-    each.refuse("begins elsewhere than at 0, or has a step, which is not supported");
-  const node* const cast = each.net.maker(each.at.inputs[1], "Cast");  // of an extent to an element of floats
-  const value& limit = cast == nullptr ? each.in(1) : each.net.of(cast->inputs.at(0));
-  const extent count = limit.whole ? limit.whole->at(0) : each.whole_numbers(1, "limit").at(0);
-  each.result({count}, std::string("tn::arange<") + type_of(each.in(1).element).name + ">(" + count.code + ")");
+  const auto number = [&](std::size_t i, const char* what) -> extent {
+    const node* const cast = each.net.maker(each.at.inputs[i], "Cast");
+    const value& from = cast == nullptr ? each.in(i) : each.net.of(cast->inputs.at(0));
+    if (from.whole) return from.whole->at(0);
+    const double known = each.known(i, what).numbers().at(0);
+    if (known != std::floor(known)) each.refuse(std::string("has a ") + what + " that is no whole number");
+    return static_cast<std::int64_t>(known);
+  };
+  const extent first = number(0, "start"), step = number(2, "delta");
+  if (!step.known || *step.known < 1)
+    each.refuse("has a step of " + step.code + ", expected a known one of at least 1");
+  const extent count = (number(1, "limit") - first + step - extent(1)) / step;
+  const std::string type = type_of(each.in(1).element).name, cast = "static_cast<" + type + ">(";
+  std::string code = "tn::arange<" + type + ">(" + count.code + ")";
+  if (!step.is(1)) code += " * " + cast + step.code + ")";
+  if (!first.is(0)) code += " + " + cast + first.code + ")";
+  each.result({count}, code, first.is(0) ? step.is(1) ? binding::tight : binding::product : binding::sum);
 }
 
 void write_triangle(const call& each) {
-  const std::int64_t offset = each.has(1) ? each.known_integers(1, "k").at(0) : 0;
+  const extent offset = each.has(1) ? each.whole_numbers(1, "k").at(0) : extent(0);
   const char* name = each.integer("upper", 1) != 0 ? "tn::triu(" : "tn::tril(";
-  each.result(each.in(0).extents, name + each.code(0) + ", " + std::to_string(offset) + ")");
+  each.result(each.in(0).extents, name + each.code(0) + ", " + offset.code + ")");
 }
 
 /// The middle of each axis, or zeros around it; where a side gets one more, it is the last.

@@ -1,5 +1,6 @@
 // examples/onnx/pointwise.cpp: operators of single elements, as operators and functions of expressions.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <regex>
 
 #include "call.hpp"
@@ -8,12 +9,28 @@ namespace onnx_in {
 
 namespace {
 
-/// An operand beside others: a known single number stands for itself, where it adds no axes.
-std::string operand(const call& each, std::size_t i, binding least, int other_rank) {
+/// The extents of an input; none of one that is a single number.
+std::optional<extents> extents_of(const call& each, std::size_t i) {
+  const value& from = each.in(i);
+  const bool is_number = from.fill || from.whole || (from.data && from.data->size() == 1);
+  return is_number ? std::nullopt : std::optional(from.extents);
+}
+
+/// Whether elements repeat over others without more axes or greater extents.
+bool adds_nothing(const extents& own, const extents& others) {
+  if (own.size() > others.size()) return false;
+  return std::equal(own.rbegin(), own.rend(), others.rbegin(),
+                    [](const extent& a, const extent& b) { return a.is(1) || a == b; });
+}
+
+/// An operand beside others: a single number stands for itself, where the extents of the result are those of others.
+std::string operand(const call& each, std::size_t i, binding least, const std::optional<extents>& others) {
   value& from = each.in(i);
-  const bool is_single = from.data && from.data->size() == 1 && from.rank() <= other_rank;
-  if (is_single) return literal(from.data->one());
-  if (from.fill && from.rank() <= other_rank) return literal(*from.fill);
+  if (others && adds_nothing(from.extents, *others)) {
+    if (from.whole && from.rank() == 0) return number_of(from);
+    if (from.data && from.data->size() == 1) return literal(from.data->one());
+    if (from.fill) return literal(*from.fill);
+  }
   return each.net.code_of(from, least);
 }
 
@@ -40,7 +57,7 @@ void write_operator(const call& each) {
       {" >= ", binding::loose, binding::sum, true},     {" && ", binding::loose, binding::tight, true},
       {" || ", binding::loose, binding::tight, true}};
   const sign& chosen = signs[Sign];
-  const int left = each.in(0).rank(), right = each.in(1).rank();
+  const auto left = extents_of(each, 0), right = extents_of(each, 1);
   const binding before = chosen.strength == binding::loose ? chosen.right : chosen.strength;
   const std::string code = operand(each, 0, before, right) + chosen.text + operand(each, 1, chosen.right, left);
   const std::string known = recognised(code);
@@ -56,8 +73,8 @@ void write_function(const call& each, const std::string& name, const std::vector
   each.result(each.in(0).extents, code + ")", binding::tight, element);
 }
 void write_pair(const call& each, const std::string& name, int element = -1) {
-  const std::string code = "tn::" + name + "(" + operand(each, 0, binding::loose, each.in(1).rank()) + ", " +
-                           operand(each, 1, binding::loose, each.in(0).rank()) + ")";
+  const std::string code = "tn::" + name + "(" + operand(each, 0, binding::loose, extents_of(each, 1)) + ", " +
+                           operand(each, 1, binding::loose, extents_of(each, 0)) + ")";
   each.result(broadcast(each, each.in(0).extents, each.in(1).extents), code, binding::tight, element);
 }
 
@@ -78,7 +95,7 @@ void write_clip(const call& each) {
     const std::size_t input = is_low ? 1 : 2;
     const char* attribute = is_low ? "min" : "max";
     if (!each.has(input) && !each.has_attribute(attribute)) continue;
-    const std::string bound = each.has(input) ? operand(each, input, binding::loose, each.in(0).rank())
+    const std::string bound = each.has(input) ? operand(each, input, binding::loose, extents_of(each, 0))
                                               : literal(each.in(0).element, each.number(attribute, 0));
     code = std::string(is_low ? "tn::maximum(" : "tn::minimum(") + code + ", " + bound + ")";
   }
@@ -94,10 +111,13 @@ void write_bits(const call& each) {
               binding::tight, to);
 }
 void write_where(const call& each) {
-  const int rank = each.in(0).rank();
   const extents made = broadcast(each, broadcast(each, each.in(0).extents, each.in(1).extents), each.in(2).extents);
-  const std::string code = "tn::where(" + each.code(0) + ", " + operand(each, 1, binding::loose, rank) + ", " +
-                           operand(each, 2, binding::loose, rank) + ")";
+  const auto beside = [&](std::size_t choice) {
+    const auto condition = extents_of(each, 0), other = extents_of(each, choice);
+    return condition && other ? std::optional(broadcast(each, *condition, *other)) : condition ? condition : other;
+  };
+  const std::string code = "tn::where(" + each.code(0) + ", " + operand(each, 1, binding::loose, beside(2)) + ", " +
+                           operand(each, 2, binding::loose, beside(1)) + ")";
   each.result(made, code, binding::tight, each.in(1).element);
 }
 void write_power(const call& each) {
@@ -107,8 +127,8 @@ void write_power(const call& each) {
     if (exponent == 0.5 && type_of(each.in(0).element).is_floating) return write_function(each, "sqrt");
     if (type_of(each.in(0).element).is_floating) return write_function(each, "pow", {exponent});
   }
-  const std::string code = "tn::pow(" + operand(each, 0, binding::loose, each.in(1).rank()) + ", " +
-                           operand(each, 1, binding::loose, each.in(0).rank()) + ")";
+  const std::string code = "tn::pow(" + operand(each, 0, binding::loose, extents_of(each, 1)) + ", " +
+                           operand(each, 1, binding::loose, extents_of(each, 0)) + ")";
   const std::string cast = each.in(0).element == each.in(1).element
                                ? code
                                : std::string("tn::cast<") + type_of(each.in(0).element).name + ">(" + code + ")";

@@ -65,33 +65,50 @@ void write_einsum(const call& each) {
 /// `{{1, 2}}`
 std::string numbers_of(const lengths& all) { return "{{" + listed(all) + "}}"; }
 
-constexpr row rows[] = {{"Einsum", write_einsum}};
+void write_determinant(const call& each) {
+  const extents& all = each.in(0).extents;
+  if (all.size() < 2) each.refuse("has an input " + text_of(all) + ", expected matrices");
+  each.net.include("tenon/linalg.hpp");
+  each.result(extents(all.begin(), all.end() - 2), "tn::determinant(" + each.code(0) + ")");
+}
+
+constexpr row rows[] = {{"Det", write_determinant}, {"Einsum", write_einsum}};
 
 }  // namespace
 
-void write_convolution(const call& each) {
-  const bool is_transposed = each.at.operation == "ConvTranspose";
+windows kernel_windows(const call& each, bool is_transposed) {
   const extents& all = each.in(1).extents;
   lengths kernel;
   for (std::size_t axis = 2; axis < all.size(); ++axis) {
     if (!all[axis].known) each.refuse("has a kernel whose extents are known at run time, which is not supported");
     kernel.push_back(*all[axis].known);
   }
-  const windows moved = windows_of(each, kernel, is_transposed);
+  return windows_of(each, kernel, is_transposed);
+}
+
+std::string convolved(const call& each, const windows& moved, const std::string& image, const std::string& weight) {
   const std::int64_t groups = each.integer("group", 1);
   std::string geometry =
-      "tn::window_geometry<" + std::to_string(kernel.size()) + ">{.stride = " + numbers_of(moved.stride);
+      "tn::window_geometry<" + std::to_string(moved.kernel.size()) + ">{.stride = " + numbers_of(moved.stride);
   if (moved.is_even()) geometry += ", .padding = " + numbers_of(moved.before);
   geometry += ", .dilation = " + numbers_of(moved.dilation);
   geometry += groups == 1 ? "}" : ", .groups = " + std::to_string(groups) + "}";
-  std::string code = std::string(is_transposed ? "tn::convolve_transpose(" : "tn::convolve(") +
-                     moved.padded(each.code(0)) + ", " + each.code(1) + ", " + geometry;
+  const bool is_transposed = moved.is_transposed;
+  std::string code = std::string(is_transposed ? "tn::convolve_transpose(" : "tn::convolve(") + moved.padded(image) +
+                     ", " + weight + ", " + geometry;
   if (is_transposed && moved.has_output_padding()) code += ", " + numbers_of(moved.output_padding);
-  code = moved.cut(code + ")");
-  extents made{each.in(0).extents[0], is_transposed ? all[1] * extent(groups) : all[0]};
+  return moved.cut(code + ")");
+}
+
+void write_convolution(const call& each) {
+  const bool is_transposed = each.at.operation == "ConvTranspose";
+  const extents& all = each.in(1).extents;
+  const windows moved = kernel_windows(each, is_transposed);
+  const std::string code = convolved(each, moved, each.code(0), each.code(1));
+  extents made{each.in(0).extents[0], is_transposed ? all[1] * extent(each.integer("group", 1)) : all[0]};
   made.insert(made.end(), moved.results.begin(), moved.results.end());
   if (!each.has(2)) return each.result(made, code);
-  extents column(kernel.size() + 1, 1);
+  extents column(moved.kernel.size() + 1, 1);
   column[0] = made[1];
   each.result(made, code + " + tn::traced(" + each.code(2) + ").reshape(" + shape_of(column) + ")", binding::sum);
 }

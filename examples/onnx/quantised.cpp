@@ -60,20 +60,27 @@ void write_integer_product(const call& each) {
               int32);
 }
 
+/// Padding is the zero point of the image, which is 0 in what is convolved.
 void write_integer_convolution(const call& each) {
-  for (const char* name : {"pads", "strides", "dilations", "auto_pad"}) {
-    for (const std::int64_t number : each.integers(name)) {
-      if (number != (name[0] == 'p' ? 0 : 1)) each.refuse(std::string("has ") + name + ", which is not supported");
-    }
-  }
-  const extents &image = each.in(0).extents, &weight = each.in(1).extents;
-  if (each.integer("group", 1) != 1 || each.has_attribute("auto_pad"))
-    each.refuse("has groups or auto_pad, which is not supported");
-  extents made{image[0], weight[0]};
-  for (std::size_t axis = 2; axis < image.size(); ++axis) made.push_back(image[axis] - weight[axis] + extent(1));
-  const std::string geometry = "tn::window_geometry<" + std::to_string(image.size() - 2) + ">{}";
-  each.result(made, "tn::convolve(" + centred(each, 0, 2) + ", " + centred(each, 1, 3) + ", " + geometry + ")",
-              binding::tight, int32);
+  windows moved = kernel_windows(each, false);
+  moved.filler = "0";
+  extents made{each.in(0).extents[0], each.in(1).extents[0]};
+  made.insert(made.end(), moved.results.begin(), moved.results.end());
+  each.result(made, convolved(each, moved, centred(each, 0, 2), centred(each, 1, 3)), binding::tight, int32);
+}
+
+/// Numbers as bytes whose scale and zero point are those of all of them, among which there is 0.
+void write_measured(const call& each) {
+  const std::string x = each.net.name_of(each.in(0));
+  const std::string low = each.net.named("tn::minimum(tn::min(" + x + "), 0.0f)");
+  const std::string span = each.net.named("tn::maximum(tn::max(" + x + "), 0.0f) - " + low);
+  const std::string scale = each.net.named("tn::where(" + span + " == 0.0f, 1.0f, " + span + " / 255.0f)");
+  const std::string point =
+      each.net.named("tn::cast<std::uint8_t>(tn::clamp(tn::round(-" + low + " / " + scale + "), 0.0f, 255.0f))");
+  const std::string code = "tn::quantise<std::uint8_t>(" + joined({x, scale, point}) + ")";
+  each.result(each.in(0).extents, code, binding::tight, uint8);
+  each.result({}, scale, binding::tight, float32, 1);
+  each.result({}, point, binding::tight, uint8, 2);
 }
 
 /// A product of quantised operands, quantised again.
@@ -98,8 +105,8 @@ void write_quantised_product(const call& each) {
 
 constexpr row rows[] = {
     {"ConvInteger", write_integer_convolution}, {"QLinearMatMul", write_quantised_product},
-    {"DequantizeLinear", write_dequantised},    {"MatMulInteger", write_integer_product},
-    {"QuantizeLinear", write_quantised},
+    {"DequantizeLinear", write_dequantised},    {"DynamicQuantizeLinear", write_measured},
+    {"MatMulInteger", write_integer_product},   {"QuantizeLinear", write_quantised},
 };
 
 }  // namespace

@@ -63,6 +63,8 @@ constant constant_of(const onnx::TensorProto& tensor, const std::filesystem::pat
   return made;
 }
 
+graph graph_of(const onnx::GraphProto& from, const std::filesystem::path& folder);
+
 attribute attribute_of(const onnx::AttributeProto& from, const std::filesystem::path& folder) {
   attribute made;
   made.integer = from.i();
@@ -72,7 +74,8 @@ attribute attribute_of(const onnx::AttributeProto& from, const std::filesystem::
   made.numbers.assign(from.floats().begin(), from.floats().end());
   made.texts.assign(from.strings().begin(), from.strings().end());
   if (from.has_t()) made.tensor.emplace(0, constant_of(from.t(), folder));
-  made.is_graph = from.has_g() || from.graphs_size() > 0;
+  if (from.has_g() || from.graphs_size() > 0)
+    made.part = std::make_shared<graph>(graph_of(from.has_g() ? from.g() : from.graphs(0), folder));
   return made;
 }
 
@@ -106,6 +109,16 @@ graph_input input_of(const onnx::ValueInfoProto& from, std::size_t number, exten
   return made;
 }
 
+/// Nodes, constants and outputs.
+graph graph_of(const onnx::GraphProto& from, const std::filesystem::path& folder) {
+  graph made;
+  if (from.sparse_initializer_size() > 0) throw tenon::error("sparse tensors are not supported");
+  for (const auto& each : from.initializer()) made.constants.emplace(each.name(), constant_of(each, folder));
+  for (const auto& each : from.node()) made.nodes.push_back(node_of(each, folder));
+  for (const auto& each : from.output()) made.outputs.push_back(each.name());
+  return made;
+}
+
 }  // namespace
 
 graph read_model(const std::filesystem::path& path) {
@@ -116,20 +129,14 @@ graph read_model(const std::filesystem::path& path) {
   if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model.has_graph()) {
     throw tenon::error(path.string() + ": no ONNX model; is it truncated?");
   }
-  graph made;
-  const auto folder = path.parent_path();
-  for (const auto& each : model.opset_import()) {
-    if (each.domain().empty() || each.domain() == "ai.onnx") made.opset = each.version();
-  }
-  if (model.graph().sparse_initializer_size() > 0)
-    throw tenon::error(path.string() + ": sparse tensors are not supported");
-  for (const auto& each : model.graph().initializer()) made.constants.emplace(each.name(), constant_of(each, folder));
-  for (const auto& each : model.graph().node()) made.nodes.push_back(node_of(each, folder));
+  graph made = graph_of(model.graph(), path.parent_path());
   extent_names names;
   for (const auto& each : model.graph().input()) {
     if (!made.constants.contains(each.name())) made.inputs.push_back(input_of(each, made.inputs.size(), names));
   }
-  for (const auto& each : model.graph().output()) made.outputs.push_back(each.name());
+  for (const auto& each : model.opset_import()) {
+    if (each.domain().empty() || each.domain() == "ai.onnx") made.opset = each.version();
+  }
   return made;
 }
 

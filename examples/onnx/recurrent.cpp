@@ -43,7 +43,6 @@ constant gates_of(const constant& from, std::size_t direction, const kind& cell,
 }
 
 void refuse_what_layers_lack(const call& each, const kind& cell) {
-  if (each.has(4)) each.refuse("has lengths of sequences, which is not supported");
   if (each.has(7)) each.refuse("has peepholes, which is not supported");
   if (each.has_attribute("clip") || each.integer("input_forget", 0) != 0)
     each.refuse("has clip or input_forget, which is not supported");
@@ -83,6 +82,11 @@ constexpr const char* early_reset_gru =
     "      all = tn::traced(tn::concatenate(tn::axis<0>, all, state));\n"
     "    }\n"
     "    return values{all, state};\n  }\n};\n\n";
+
+constexpr const char* sequence_lengths =
+    "std::vector<tn::index> sequence_lengths(const auto& lengths) {\n"
+    "  const auto all = tn::evaluated_tensor<tn::host>(lengths);\n"
+    "  return {all.data(), all.data() + all.size()};\n}\n\n";
 
 /// Some of a constant's rows, counted in blocks of `hidden`; its first axis, of one direction, goes.
 constant blocks_of(const constant& from, std::int64_t hidden, std::int64_t first, std::int64_t count) {
@@ -206,10 +210,24 @@ void write_recurrent(const call& each) {
   const auto in_order = [&](const std::string& code) {
     return is_reverse ? each.net.named("tn::flip(" + code + ", tn::axis<0>)") : code;
   };
-  const std::string all =
-      each.net.named(layer + "(" + in_order(each.code(0)) + states_of(each, directions, hidden) + ")", "const auto");
+  const bool has_lengths = each.has(4);
+  if (has_lengths && (is_reverse || resets_early))
+    each.refuse(
+        "has lengths of sequences, in one direction back or with linear_before_reset 0, which is not supported");
   const extents x = each.in(0).extents;
-  if (each.wants(0)) write_sequence(each, in_order(all + ".sequence"), x, directions, hidden);
+  std::string steps = in_order(each.code(0));
+  if (has_lengths) {
+    each.net.include("vector"), each.net.want(sequence_lengths);
+    steps =
+        "nn::pack_padded_sequence(" + steps + ", sequence_lengths(" + each.code(4) + "), {.enforce_sorted = false})";
+  }
+  const std::string all = each.net.named(layer + "(" + steps + states_of(each, directions, hidden) + ")", "const auto");
+  const auto sequence = [&] {
+    if (!has_lengths) return in_order(all + ".sequence");
+    return each.net.named("nn::pad_packed_sequence(" + all + ".sequence, {.total_length = " + x[0].code +
+                          "}).sequences");
+  };
+  if (each.wants(0)) write_sequence(each, sequence(), x, directions, hidden);
   for (const std::size_t output : {std::size_t{1}, std::size_t{2}}) {
     if (!each.wants(output)) continue;
     value state;

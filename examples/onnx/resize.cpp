@@ -205,63 +205,113 @@ std::string layer_name(const std::string& mode, std::size_t axes) {
   return found == names.end() || axes >= found->second.size() ? "" : found->second[axes];
 }
 
+/// Whether the first and last elements keep their places.
+bool aligns_corners(const call& each) {
+  return each.text("mode", "nearest") != "nearest" && places_of(each) == "align_corners";
+}
+
+/// The layer that takes the elements that a node takes; "" where there is none. By whole factors, the nearest elements
+/// have two names.
+std::string layer_for(const call& each, bool is_whole) {
+  const std::string mode = each.text("mode", "nearest"), places = places_of(each), rounding = rounding_of(each);
+  const bool is_nearest = mode == "nearest", is_half = places == "half_pixel";
+  const bool is_plain = is_nearest ? (places == "asymmetric" && rounding == "floor") ||
+                                         (is_whole && is_half && rounding == "round_prefer_floor")
+                                   : is_half || places == "pytorch_half_pixel" || places == "align_corners";
+  const bool is_usual = each.integer("antialias", 0) == 0 && each.integer("exclude_outside", 0) == 0 &&
+                        each.number("cubic_coeff_a", -0.75) == -0.75;
+  const int rank = each.in(0).rank();
+  return is_plain && is_usual && rank >= 2 ? layer_name(mode, static_cast<std::size_t>(rank - 2)) : "";
+}
+
 /// A call of a layer on the image, or a part of it, whose elements keep their type.
 void write_layer(const call& each, const extents& made, const std::string& layer, const std::string& image) {
   const std::string whole = layer + "(" + image + ")";
   each.result(made, each.in(0).element == float16 ? "tn::cast<tn::half>(" + whole + ")" : whole);
 }
 
-/// Sizes that are known at run time: a layer that is made with them in each call.
-void write_sized(const call& each) {
-  const std::string mode = each.text("mode", "nearest"), places = places_of(each);
-  const extents &all = each.in(0).extents, made = sized(each);
-  const bool is_nearest = mode == "nearest", aligns = !is_nearest && places == "align_corners";
-  const bool is_plain = is_nearest ? places == "asymmetric" && rounding_of(each) == "floor"
-                                   : aligns || places == "half_pixel" || places == "pytorch_half_pixel";
-  const bool is_usual = each.integer("antialias", 0) == 0 && each.integer("exclude_outside", 0) == 0 &&
-                        each.number("cubic_coeff_a", -0.75) == -0.75 &&
-                        each.text("keep_aspect_ratio_policy", "stretch") == "stretch";
-  const std::string layer = all.size() < 2 ? "" : layer_name(mode, all.size() - 2);
-  if (!is_plain || !is_usual || layer.empty())
-    each.refuse("resizes to sizes that are known at run time, by a mode or from places that no layer has");
-  std::vector<std::string> sizes;
+/// A layer that is made in each call, as sizes or scales of extents that are known at run time say.
+void write_made_layer(const call& each, const extents& made, const std::string& layer, const std::string& option,
+                      const std::vector<std::string>& numbers) {
+  const extents& all = each.in(0).extents;
   std::string image = each.code(0);
-  for (std::size_t axis = 0; axis < made.size(); ++axis) {
+  for (std::size_t axis = 2; axis < made.size(); ++axis) {
     const extent& size = made[axis];
-    if (axis >= 2) sizes.push_back(size.code);
-    else if (!(size == all[axis])) each.refuse("resizes batches or channels, which is not supported");
-    if (axis < 2 || is_nearest || places != "pytorch_half_pixel" || (size.known && *size.known != 1)) continue;
+    if (places_of(each) != "pytorch_half_pixel" || (size.known && *size.known != 1)) continue;
     // A single element is the first one: the others are left out.
     const std::string count = size.known ? "1" : size.code + " == 1 ? 1 : " + all[axis].code;
     image = "tn::narrow(" + image + ", tn::axis<" + std::to_string(axis) + ">, 0, " + count + ")";
   }
-  const std::string corners = aligns ? ", .align_corners = true" : "";
-  write_layer(each, made, "nn::" + layer + "<>{{.size = {" + joined(sizes) + "}" + corners + "}}", image);
+  const std::string corners = aligns_corners(each) ? ", .align_corners = true" : "";
+  write_layer(each, made, "nn::" + layer + "<>{{" + option + " = {" + joined(numbers) + "}" + corners + "}}", image);
+}
+
+/// Sizes that are known at run time.
+void write_sized(const call& each) {
+  const extents &all = each.in(0).extents, made = sized(each);
+  const std::string layer = layer_for(each, false);
+  if (layer.empty() || each.text("keep_aspect_ratio_policy", "stretch") != "stretch")
+    each.refuse("resizes to sizes that are known at run time, by a mode or from places that no layer has");
+  std::vector<std::string> sizes;
+  for (std::size_t axis = 0; axis < made.size(); ++axis) {
+    if (axis >= 2) sizes.push_back(made[axis].code);
+    else if (!(made[axis] == all[axis])) each.refuse("resizes batches or channels, which is not supported");
+  }
+  write_made_layer(each, made, layer, ".size", sizes);
 }
 
 /// The layer that does it, where each axis behind the channels becomes a whole number of times longer; else "".
 std::string layer_of(const call& each, const std::vector<resized_axis>& axes) {
-  const std::string mode = each.text("mode", "nearest");
-  const bool is_nearest = mode == "nearest";
-  const std::string places = places_of(each), rounding = rounding_of(each);
-  const bool is_plain = is_nearest ? (places == "asymmetric" && rounding == "floor") ||
-                                         (places == "half_pixel" && rounding == "round_prefer_floor")
-                                   : mode == "linear" && (places == "half_pixel" || places == "pytorch_half_pixel");
   lengths factors(static_cast<std::size_t>(std::max(0, each.in(0).rank() - 2)), 1);
   for (const resized_axis& axis : axes) {
     const bool is_whole = axis.to % axis.from == 0 && axis.scale == static_cast<double>(axis.to / axis.from);
-    if (!is_whole || (axis.number < 2 && axis.to != axis.from)) return "";
+    if (!is_whole || axis.to == 0 || (axis.number < 2 && axis.to != axis.from)) return "";
     if (axis.number >= 2) factors[static_cast<std::size_t>(axis.number - 2)] = axis.to / axis.from;
   }
-  const bool antialiases = each.integer("antialias", 0) != 0;
-  const std::string name = layer_name(mode, factors.size());
-  if (!is_plain || antialiases || name.empty()) return "";
+  const std::string name = layer_for(each, true);
+  if (name.empty()) return "";
   const std::string type = "nn::" + name + "<" + listed(factors) + ">";
-  return each.net.layer(type, "upsample", member{{}, type, "", {}});
+  const std::string initial = aligns_corners(each) ? "{{.align_corners = true}}" : "";
+  return each.net.layer(type + initial, "upsample", member{{}, type, initial, {}});
+}
+
+/// The scales of all axes of an image, of which those behind the channels have extents that are known at run time.
+std::vector<double> open_scales(const call& each) {
+  const std::vector<double> scales = each.known(is_old(each) ? 1 : 2, "scales").numbers();
+  const int rank = each.in(0).rank();
+  if (scales.size() != each.in(0).extents.size())
+    each.refuse("has " + std::to_string(scales.size()) + " scales, expected " + std::to_string(rank));
+  if (std::any_of(scales.begin(), scales.begin() + std::min(2, rank), [](double scale) { return scale != 1; }))
+    each.refuse("resizes batches or channels beside extents that are known at run time, which is not supported");
+  return scales;
+}
+
+/// Extents that are known at run time, by scales.
+void write_open(const call& each) {
+  const std::vector<double> scales = open_scales(each);
+  extents made = each.in(0).extents;
+  std::vector<resized_axis> axes;
+  std::vector<std::string> numbers;
+  for (std::size_t i = 2; i < scales.size(); ++i) {
+    axes.push_back({static_cast<std::int64_t>(i), 1, scaled_extent(each, scales[i]), scales[i]});
+    numbers.push_back(literal(float32, scales[i]));
+    numbers.back().pop_back();  // layers compute extents in double, of the number as it is written
+    made[i] =
+        scales[i] == std::floor(scales[i])
+            ? made[i] * extent(axes.back().to)
+            : extent("static_cast<tn::index>(static_cast<double>(" + made[i].code + ") * " + numbers.back() + ")");
+  }
+  if (const std::string layer = layer_of(each, axes); !layer.empty())
+    return write_layer(each, made, layer, each.code(0));
+  const std::string layer = layer_for(each, false);
+  if (layer.empty())
+    each.refuse(
+        "resizes extents that are known at run time, by factors or from places that no layer has, "
+        "which is not supported");
+  write_made_layer(each, made, layer, ".scale_factor", numbers);
 }
 
 void write_resize(const call& each) {
-  std::vector<resized_axis> axes;
   const value& image = each.in(0);
   const auto has_open = [&](const extents& all) {
     return std::any_of(all.begin() + std::min(2, image.rank()), all.end(),
@@ -269,32 +319,20 @@ void write_resize(const call& each) {
   };
   const bool is_open = has_open(image.extents);
   if (each.has(3) && (is_open || has_open(sized(each)))) return write_sized(each);
-  if (is_open) {  // scales alone say it
-    const auto scales = each.known(is_old(each) ? 1 : 2, "scales").numbers();
-    if (scales.size() != image.extents.size())
-      each.refuse("has " + std::to_string(scales.size()) + " scales, expected " + std::to_string(image.rank()));
-    if (std::any_of(scales.begin(), scales.begin() + std::min(2, image.rank()),
-                    [](double scale) { return scale != 1; }))
-      each.refuse("resizes batches or channels beside extents that are known at run time, which is not supported");
-    for (std::size_t i = 2; i < scales.size(); ++i)
-      axes.push_back({static_cast<std::int64_t>(i), 1, scaled_extent(each, scales[i]), scales[i]});
-  } else {
-    axes = axes_of(each);
-  }
+  if (is_open) return write_open(each);
+  std::vector<resized_axis> axes = axes_of(each);
   keep_proportions(each, axes);
   extents made = image.extents;
   for (const resized_axis& axis : axes) {
-    extent& length = made[static_cast<std::size_t>(axis.number)];
-    length = is_open ? length * extent(axis.to) : extent(axis.to);
+    made[static_cast<std::size_t>(axis.number)] = axis.to;
+    static_cast<void>(table_size({axis.to, axis.from}));
   }
-  for (const resized_axis& axis : axes) static_cast<void>(table_size({axis.to, is_open ? 1 : axis.from}));
   const std::string layer = layer_of(each, axes);
   if (!layer.empty()) return write_layer(each, made, layer, each.code(0));
-  const std::string lacks = ", by factors or from places that no layer has, which is not supported";
-  if (is_open) each.refuse("resizes extents that are known at run time" + lacks);
   const bool is_nearest = each.text("mode", "nearest") == "nearest";
   if (!is_nearest && image.element != float32)
-    each.refuse(std::string("resizes elements of ") + type_of(image.element).name + lacks);
+    each.refuse(std::string("resizes elements of ") + type_of(image.element).name +
+                ", by factors or from places that no layer has, which is not supported");
   std::string code = each.code(0);
   for (const resized_axis& axis : axes) {
     const bool is_cropped = each.text("coordinate_transformation_mode", "") == "tf_crop_and_resize";

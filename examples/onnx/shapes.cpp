@@ -100,17 +100,28 @@ void write_flatten(const call& each) {
   write_reshaped(each, {product(all, 0, at), product(all, at)});
 }
 
-void write_expand(const call& each) {
-  const extents made = broadcast(each, each.in(0).extents, each.whole_numbers(1, "shape"));
+/// A value whose elements repeat along axes of one element.
+void write_stretched(const call& each, const extents& made) {
   if (made == each.in(0).extents) return pass_on(each, each.code(0, binding::tight), made, each.in(0).is_name);
   each.result(made, "tn::broadcast_to(" + each.code(0) + ", " + shape_of(made) + ")");
 }
 
+void write_expand(const call& each) {
+  write_stretched(each, broadcast(each, each.in(0).extents, each.whole_numbers(1, "shape")));
+}
+
 void write_tile(const call& each) {
-  const lengths repeats = each.known_integers(1, "repeats");
-  extents made = each.in(0).extents;
-  for (std::size_t axis = 0; axis < made.size(); ++axis) made[axis] = made[axis] * extent(repeats.at(axis));
-  each.result(made, "tn::tile(" + each.code(0) + ", {{" + listed(repeats) + "}})");
+  const extents repeats = each.whole_numbers(1, "repeats"), &all = each.in(0).extents;
+  if (repeats.size() != all.size()) each.refuse("has repeats " + text_of(repeats) + " for an input " + text_of(all));
+  extents made;
+  std::vector<std::string> codes;
+  bool is_stretched = true;
+  for (std::size_t axis = 0; axis < all.size(); ++axis) {
+    made.push_back(all[axis] * repeats[axis]), codes.push_back(repeats[axis].code);
+    is_stretched = is_stretched && (all[axis].is(1) || repeats[axis].is(1));
+  }
+  if (is_stretched) return write_stretched(each, made);
+  each.result(made, "tn::tile(" + each.code(0) + ", {{" + joined(codes) + "}})");
 }
 
 void write_identity(const call& each) {

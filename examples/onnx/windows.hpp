@@ -35,6 +35,10 @@ void write_product(const call& each);
 /// A product of a softmax of a product, as one node of attention; false where it is none.
 bool write_attention_of_products(const call& each, const extents& made);
 void write_general_gemm(const call& each);
+/// The windows of a kernel, which is the second input.
+windows kernel_windows(const call& each, bool is_transposed);
+/// A convolution of an image and a weight that are code.
+std::string convolved(const call& each, const windows& moved, const std::string& image, const std::string& weight);
 /// A convolution whose weight is computed, or of elements that are not float.
 void write_convolution(const call& each);
 void write_gather(const call& each);

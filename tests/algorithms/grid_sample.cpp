@@ -23,20 +23,42 @@ using decimals = std::vector<double>;
 /// All options, one after another.
 template <class Body>
 void for_each_sampling(const Body& body) {
-  for (const auto mode : {grid_mode::bilinear, grid_mode::nearest}) {
-    for (const auto padding : {grid_padding::zeros, grid_padding::border}) {
+  for (const auto mode : {grid_mode::bilinear, grid_mode::nearest, grid_mode::bicubic}) {
+    for (const auto padding : {grid_padding::zeros, grid_padding::border, grid_padding::reflection}) {
       for (const bool align : {false, true}) body(tenon::grid_sample_options{mode, padding, align});
     }
   }
 }
 
+/// A place or an element that lies beside an image, moved to where it is read: from mirror to mirror, to the border.
+double kept_within(double place, double last, const tenon::grid_sample_options& options) {
+  const double edge = options.align_corners ? 0 : 0.5;
+  if (options.padding_mode == grid_padding::zeros) return place;
+  while (options.padding_mode == grid_padding::reflection && last > 0 && (place < -edge || place > last + edge)) {
+    place = place < -edge ? -2 * edge - place : 2 * (last + edge) - place;
+  }
+  return std::fmin(std::fmax(place, 0), last);
+}
+/// The cubic curve that falls by 3/4 at a distance of 1.
+double curve_at(double distance) {
+  const double x = std::fabs(distance);
+  if (x <= 1) return 1.25 * x * x * x - 2.25 * x * x + 1;
+  return x < 2 ? -0.75 * (x * x * x - 5 * x * x + 8 * x - 4) : 0;
+}
+
 /// What an element counts at a place that is `at` in [-1, 1] along an axis.
 double share_of(double at, tenon::index element, tenon::index extent, const tenon::grid_sample_options& options) {
-  const auto last = static_cast<double>(extent - 1);
-  double place = options.align_corners ? (at + 1) / 2 * last : ((at + 1) * (last + 1) - 1) / 2;
-  if (options.padding_mode == grid_padding::border) place = std::fmin(std::fmax(place, 0), last);
-  const double distance =
-      std::fabs((options.mode == grid_mode::nearest ? std::nearbyint(place) : place) - static_cast<double>(element));
+  const auto last = static_cast<double>(extent - 1), own = static_cast<double>(element);
+  const double plain = options.align_corners ? (at + 1) / 2 * last : ((at + 1) * (last + 1) - 1) / 2;
+  if (options.mode == grid_mode::bicubic) {
+    double sum = 0;
+    for (double tap = std::floor(plain) - 1; tap < plain + 2; ++tap) {
+      if (kept_within(tap, last, options) == own) sum += curve_at(plain - tap);
+    }
+    return sum;
+  }
+  const double place = kept_within(plain, last, options);
+  const double distance = std::fabs((options.mode == grid_mode::nearest ? std::nearbyint(place) : place) - own);
   return distance < 1 ? 1 - distance : 0;
 }
 
@@ -106,11 +128,15 @@ TEMPLATE_LIST_TEST_CASE("what is NaN or infinite in a grid", "[grid_sample]", te
   const auto image = tenon_test::tensor_of<TestType, float>(rank<4>(1, 1, 2, 2), {1, 2, 3, 4});
   const auto grid = tenon_test::tensor_of<TestType, float>(
       rank<4>(1, 1, 5, 2), {nan, -1, -0.5f, nan, infinity, -0.5f, -1e30f, 1e30f, 1e30f, -infinity});
-  for (const auto mode : {grid_mode::bilinear, grid_mode::nearest}) {
-    const double n = tenon_test::nan_value;
-    CHECK(difference(numbers_of(tenon::grid_sample(image, grid, {.mode = mode})), {n, n, 0, 0, 0}) == "");
-    CHECK(difference(numbers_of(tenon::grid_sample(image, grid, {.mode = mode, .padding_mode = grid_padding::border})),
-                     {n, n, 2, 3, 2}) == "");
+  const double n = tenon_test::nan_value;
+  for (const auto mode : {grid_mode::bilinear, grid_mode::nearest, grid_mode::bicubic}) {
+    const auto read = [&](grid_padding padding) {
+      return numbers_of(tenon::grid_sample(image, grid, {.mode = mode, .padding_mode = padding}));
+    };
+    CHECK(difference(read(grid_padding::zeros), {n, n, 0, 0, 0}) == "");
+    CHECK(difference(read(grid_padding::border), {n, n, 2, 3, 2}) == "");
+    const auto mirrored = read(grid_padding::reflection);
+    CHECK((std::isnan(mirrored[2]) && std::isnan(mirrored[4]) && mirrored[3] >= 0 && mirrored[3] <= 5));
   }
 }
 

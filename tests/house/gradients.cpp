@@ -99,7 +99,7 @@ const reasons sections_without_gradients = {
 const reasons functions_without_gradients = {
     {"quantise dequantise", "integers"},
     {"argmax argmin all any count_nonzero", "positions, truth values and counts"},
-    {"argsort searchsorted nonzero histogram bincount find_peaks", "positions and counts"},
+    {"argsort searchsorted nonzero histogram bincount find_peaks non_max_suppression", "positions and counts"},
     {"unique", "how many elements there are changes with them; of variables it does not compile"},
     {"scatter scatter_add scatter_nd overwrite", "they write in place; of variables they do not compile"},
     {"axis drop shape range only open_end trusted window_geometry", "arguments"},

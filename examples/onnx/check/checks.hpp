@@ -31,6 +31,14 @@ void compare(const std::string& what, const Found& found, const std::vector<doub
   check(what, most < 1e-5);
 }
 
+/// Compares all elements, of which there are as many.
+template <class Found>
+void compare_all(const std::string& what, const Found& found, const std::vector<double>& expected) {
+  const auto all = tn::evaluated_tensor<tn::host>(found);
+  check(what + ", count", static_cast<std::size_t>(all.size()) == expected.size());
+  if (static_cast<std::size_t>(all.size()) <= expected.size()) compare(what, all, expected);
+}
+
 template <class Input>
 Input input_of(const typename Input::shape_type& extents, const std::vector<double>& numbers) {
   Input made(extents);

@@ -14,13 +14,6 @@ namespace {
 
 using reference::numbers;
 
-template <class Found>
-void compare_all(const std::string& what, const Found& found, const numbers& expected) {
-  const auto all = tn::evaluated_tensor<tn::host>(found);
-  check(what + ", count", static_cast<std::size_t>(all.size()) == expected.size());
-  if (static_cast<std::size_t>(all.size()) <= expected.size()) compare(what, all, expected);
-}
-
 /// Two channels of [2, 4, 5] at a time made standard, with one scale and one bias.
 numbers grouped(const numbers& x) {
   const numbers scale = reference::waves_of(63, 2), shift = reference::waves_of(64, 2);
@@ -86,9 +79,9 @@ void check_open(const std::string& folder, std::size_t time) {
   const numbers x = reference::waves_of(56, 2 * time), image = reference::waves_of(57, 48);
   const auto length = static_cast<tn::index>(time);
   const tn::no_grad testing;
-  const auto [rows, ends, flip, steps, fixed, open, at, cropped, squares, more] =
-      net(input_of<own::input1>(own::input1::shape_type(2, length), x),
-          input_of<own::input2>(own::input2::shape_type(2), image));
+  const auto [rows, ends, flip, steps, fixed, open, at, cropped, squares, more, triangle, spaced, blocks, some, spread,
+              stepped] = net(input_of<own::input1>(own::input1::shape_type(2, length), x),
+                             input_of<own::input2>(own::input2::shape_type(2), image));
   numbers table = reference::waves_of(65, 12), turned, counted, kept, sums(2), integers, to_sides, to_square;
   table.resize(2 * time);
   for (std::size_t i = 0; i < 2 * time; ++i) {
@@ -113,7 +106,20 @@ void check_open(const std::string& folder, std::size_t time) {
   compare_all("images of known sides", fixed, to_sides), compare_all("images of open sides", open, to_square);
   compare_all("elements at places", at, {x[time], x[1], x[time]});
   compare_all("one less before, two more behind", cropped, kept), compare_all("sums of squares", squares, sums);
-  compare_all("more by an extent", more, integers);
+  compare_all("more by an extent", more, integers), compare_all("below a diagonal", triangle, x);
+  numbers repeated;
+  for (std::size_t i = 0; i < 2 * time; ++i) repeated.push_back(x[i / time * time + time - 1]);
+  compare_all("every second zero", stepped, numbers(9 * time));
+  compare_all("beside zeros of other extents", spread, repeated);
+  numbers filled, few = reference::waves_of(65, 12);
+  for (std::size_t i = 0; i < 2 * ((time + 3) / 4 * 4); ++i) {
+    const std::size_t width = (time + 3) / 4 * 4;
+    filled.push_back(i % width < time ? x[i / width * time + i % width] : 0);
+  }
+  few.resize(2 * std::min<std::size_t>(time, 4));
+  compare_all("filled to whole blocks", blocks, filled), compare_all("four rows at most", some, few);
+  const auto first = static_cast<double>(time);
+  compare_all("every third number", spaced, {first, first + 3, first + 6});
 }
 
 /// Element i, j of an image [5, 3]; beside it its edges.
@@ -153,14 +159,14 @@ void check_images(const std::string& folder, const std::string& name, const numb
   compare_all(name + ", nearest", more, nearest(x, {0, 0, 1, 2, 2, 3, 4}, {0, 0, 0, 1, 1, 2, 2}));
 }
 
-/// Steps [3, 2, 2] in one direction, by the weights [2, 2] of that direction.
-void run_steps(const numbers& x, bool is_back, numbers& made) {
+/// Steps [3, 2, 2] in one direction, by the weights [2, 2] of that direction; some of each row.
+void run_steps(const numbers& x, bool is_back, const std::vector<std::size_t>& lengths, numbers& made) {
   const std::size_t first = is_back ? 4 : 0;
   const numbers input = reference::waves_of(61, 8), state = reference::waves_of(62, 8);
   for (std::size_t row = 0; row < 2; ++row) {
     numbers hidden{0, 0};
-    for (std::size_t step = 0; step < 3; ++step) {
-      const std::size_t time = is_back ? 2 - step : step;
+    for (std::size_t step = 0; step < lengths[row]; ++step) {
+      const std::size_t time = is_back ? lengths[row] - 1 - step : step;
       numbers next;
       for (std::size_t unit = 0; unit < 2; ++unit) {
         double sum = 0;
@@ -176,24 +182,61 @@ void run_steps(const numbers& x, bool is_back, numbers& made) {
   }
 }
 
+/// Bytes whose scale and zero point are those of all numbers, less that point.
+numbers measured(const numbers& x) {
+  const auto [low, high] = std::minmax_element(x.begin(), x.end());
+  const double least = std::min(*low, 0.0), scale = (std::max(*high, 0.0) - least) / 255;
+  const double point = std::nearbyint(-least / scale);
+  numbers made;
+  for (const double each : x) made.push_back(std::clamp(std::nearbyint(each / scale) + point, 0.0, 255.0) - point);
+  return made;
+}
+
 void check_others(const std::string& folder) {
   namespace own = operators14_network;
   auto net = loaded<own::network<>>(folder, "operators14");
   const numbers x = reference::waves_of(54, 20), s = reference::waves_of(55, 12), h{0, 1, 2, 4, 5, 6};
   const numbers a{0, 1, 2, 3, 4, 5}, b{9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 1, 2}, point{1, 2, 3, 4};
   const tn::no_grad testing;
-  const auto [less, half, steps, product] = net(
+  const auto [less, half, steps, product, windows, restored, fewer, last, sorted] = net(
       input_of<own::input1>({}, x), input_of<own::input2>({}, h), input_of<own::input3>(own::input3::shape_type(2), s),
       input_of<own::input4>({}, a), input_of<own::input5>({}, b), input_of<own::input6>({}, point));
   numbers kept, hidden(24), sums;
   for (int i = 0; i < 14; ++i) kept.push_back(x[static_cast<std::size_t>(i * 10 / 7)]);
-  run_steps(s, false, hidden), run_steps(s, true, hidden);
+  run_steps(s, false, {3, 3}, hidden), run_steps(s, true, {3, 3}, hidden);
+  numbers some(24), descending(12);
+  run_steps(s, false, {2, 3}, some), run_steps(s, true, {2, 3}, some);
+  const auto place = [](std::size_t time, std::size_t direction, std::size_t row) {
+    return ((time * 2 + direction) * 2 + row) * 2;
+  };
+  numbers ends;
+  for (const std::size_t begin : {place(1, 0, 0), place(2, 0, 1), place(0, 1, 0), place(0, 1, 1)})
+    ends.push_back(some[begin]), ends.push_back(some[begin + 1]);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const double own = s[i], other = s[i / 4 * 4 + (i + 2) % 4];
+    descending[i] = i % 4 < 2 ? std::max(own, other) : std::min(own, other);
+  }
   for (std::size_t i = 0; i < 8; ++i) {
     double sum = 0;
     for (std::size_t k = 0; k < 3; ++k) sum += a[i / 4 * 3 + k] * (b[k * 4 + i % 4] - point[i % 4]);
     sums.push_back(sum);
   }
   compare_all("0.7 times as many", less, kept), compare_all("recurrence of relu", steps, hidden);
+  const numbers bytes = measured(x), taps{-2, -1, 0, 6, -3, 1};  // less 3
+  numbers sums_of_bytes;
+  for (int i = 0; i < 22; ++i) {
+    double sum = 0;
+    for (int tap = 0; tap < 3; ++tap) {
+      const int at = i % 11 * 2 + tap - 2;
+      if (at >= 0 && at < 20)
+        sum += bytes[static_cast<std::size_t>(at)] * taps[static_cast<std::size_t>(i / 11 * 3 + tap)];
+    }
+    sums_of_bytes.push_back(sum);
+  }
+  compare_all("fewer steps of a row", fewer, some), compare_all("their last ones", last, ends);
+  compare_all("all of a batch in order", sorted, descending);
+  compare_all("windows of bytes", windows, sums_of_bytes);
+  compare_all("numbers of bytes", restored, {0.5, -6, 1, -64, 252, 0.25});
   compare_all("zero points of columns", product, sums);
   check("halves stay halves", std::is_same_v<typename std::remove_cvref_t<decltype(half)>::element, tn::half>);
   compare_all("twice as many halves", half, {0, 0.25, 0.75, 1.25, 1.75, 2, 1, 1.25, 1.75, 2.25, 2.75, 3,

@@ -4,77 +4,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/algorithms/grid_places.hpp>
 #include <tenon/algorithms/lines.hpp>
 #include <tenon/algorithms/numbered.hpp>
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
-#include <tenon/expr/operations/rounding.hpp>
 #include <tenon/expr/own_pass.hpp>
 
 namespace tenon {
 
-/// Of `grid_sample`: the mean of the four elements around a place, or the nearest one, ties to even.
-enum class grid_mode { bilinear, nearest };
-/// Of `grid_sample`: what lies beside the image, zeros or the nearest element of its border.
-enum class grid_padding { zeros, border };
-
-/// Options of grid_sample: `grid_sample(x, grid, {.padding_mode = grid_padding::border})`
-struct grid_sample_options {
-  grid_mode mode = grid_mode::bilinear;
-  grid_padding padding_mode = grid_padding::zeros;
-  bool align_corners = false;  ///< whether -1 and 1 are the centres of the first and last elements, or their far sides
-
-  bool operator==(const grid_sample_options&) const = default;
-};
-
 namespace detail {
-
-/// An element as a number that is computed with.
-template <class Number, class T>
-TENON_HOST_DEVICE Number as_number(T element) {
-  return static_cast<Number>(static_cast<compute_type<T>>(element));
-}
-
-/// A place along one axis: the element there or right before it, the share of the one behind it, and how far the place
-/// moves with the number of the grid.
-template <class Number>
-struct axis_place {
-  index first;
-  Number share, slope;
-
-  /// The share of the element itself (0), or of the next one (1); and what it grows by when the place moves on.
-  TENON_HOST_DEVICE Number weight(index k) const { return k == 0 ? 1 - share : share; }
-  TENON_HOST_DEVICE Number growth(index k) const { return k == 0 ? -slope : slope; }
-};
-
-/// An axis of the image, and how numbers of the grid become places on it.
-template <class Number>
-struct sampled_axis {
-  index extent;
-  Number scale, shift, low, high;  // places are kept between the last two
-  bool is_nearest;
-
-  sampled_axis(const grid_sample_options& options, index elements)
-      : extent(elements), low(-1), high(static_cast<Number>(elements)), is_nearest(options.mode == grid_mode::nearest) {
-    const Number last = high - 1;
-    scale = (options.align_corners ? last : high) / 2, shift = options.align_corners ? scale : last / 2;
-    if (options.padding_mode == grid_padding::border) low = 0, high = last;
-  }
-  TENON_HOST_DEVICE TENON_INLINE bool holds(index element) const { return element >= 0 && element < extent; }
-  TENON_HOST_DEVICE TENON_INLINE axis_place<Number> place(Number at) const {
-    const Number place = at * scale + shift, within = place < low ? low : place > high ? high : place;
-    const Number first = is_nearest ? round_op::value(within) : floor_op::value(within);
-    return {within == within ? static_cast<index>(first) : 0,  // what is NaN keeps a share of NaN
-            within - (is_nearest ? within : first), !is_nearest && place > low && place < high ? scale : Number(0)};
-  }
-};
 
 /// The elements of a plane that make one of the result: where they lie, what they count, and what that grows by when x
 /// and y of the grid do.
-template <class Number>
+template <class Number, int Taps>
 struct plane_corners {
-  index count = 0, offset[4];
-  Number weight[4], growth_x[4], growth_y[4];
+  index count = 0, offset[Taps * Taps];
+  Number weight[Taps * Taps], growth_x[Taps * Taps], growth_y[Taps * Taps];
 
   template <class Element>
   TENON_HOST_DEVICE Number sum_over(const Element* plane) const {
@@ -100,11 +46,12 @@ struct strided_planes {
 template <class View>
 strided_planes(const View&) -> strided_planes<std::remove_pointer_t<decltype(std::declval<View>().data())>>;
 
-/// Planes behind batch and channels, and the grid that reads them; `Number` computes. `Together` places are visited
-/// channel by channel, so that neighbours are read and written together.
-template <int Together, class Number, class Image, class Grid>
+/// Planes behind batch and channels, and the grid that reads them; `Number` computes, of `Taps` elements along an axis.
+/// `Together` places are visited channel by channel, so that neighbours are read and written together.
+template <int Together, int Taps, class Number, class Image, class Grid>
 struct sampled_planes {
   using number = Number;
+  using corners_type = plane_corners<Number, Taps>;
   static constexpr int together = Together;
   strided_planes<Image> image;
   strided_planes<Grid> grid;
@@ -115,13 +62,15 @@ struct sampled_planes {
   TENON_HOST_DEVICE index places() const { return grid.extents[1] * grid.extents[2]; }
   TENON_HOST_DEVICE index blocks() const { return (places() + Together - 1) / Together; }
   index all_blocks() const { return grid.extents[0] * blocks(); }
-  TENON_HOST_DEVICE TENON_INLINE plane_corners<Number> corners(const Grid* at) const {
-    const auto x = width.place(as_number<Number>(at[0])), y = height.place(as_number<Number>(at[grid.strides[3]]));
-    const index taps = width.is_nearest ? 1 : 2;
-    plane_corners<Number> result;
+  TENON_HOST_DEVICE TENON_INLINE corners_type corners(const Grid* at) const {
+    const auto x = width.template place<Taps>(as_number<Number>(at[0])),
+               y = height.template place<Taps>(as_number<Number>(at[grid.strides[3]]));
+    const index taps = width.is_nearest ? 1 : Taps;
+    corners_type result;
     for (index j = 0; j < taps; ++j) {
+      const index down = height.template element<Taps>(y.first + j);
       for (index i = 0; i < taps; ++i) {
-        const index down = y.first + j, right = x.first + i;
+        const index right = width.template element<Taps>(x.first + i);
         result.offset[result.count] = down * image.strides[2] + right * image.strides[3];
         result.weight[result.count] = y.weight(j) * x.weight(i);
         result.growth_x[result.count] = y.weight(j) * x.growth(i);
@@ -138,7 +87,7 @@ struct sampled_planes {
 template <class Planes>
 struct sampled_block {
   index count, row[Planes::together], column[Planes::together];
-  plane_corners<typename Planes::number> corners[Planes::together];
+  typename Planes::corners_type corners[Planes::together];
 
   TENON_HOST_DEVICE sampled_block(const Planes& planes, index batch, index block) {
     const index begin = block * Planes::together, columns = planes.grid.extents[2], rest = planes.places() - begin;
@@ -232,14 +181,18 @@ struct image_gradient_pass {
 /// How many blocks of places are worth a thread.
 inline constexpr index sampling_grain = 16;
 
-/// Views of images and a grid as passes of `Space` take them. A device has a thread for each place.
-template <class Space, class Number, class Image, class Grid>
-auto sampled(const grid_sample_options& options, const Image& image, const Grid& grid) {
+/// Calls `body` with images and a grid as passes of `Space` take them. A device has a thread for each place.
+template <class Space, class Number, class Image, class Grid, class Body>
+void with_sampled(const grid_sample_options& options, const Image& image, const Grid& grid, const Body& body) {
   const strided_planes planes(image);
   const strided_planes places(grid);
-  return sampled_planes<Space::host_accessible ? 16 : 1, Number, std::remove_pointer_t<decltype(planes.data)>,
-                        std::remove_pointer_t<decltype(places.data)>>{
-      planes, places, {options, image.extent(2)}, {options, image.extent(3)}};
+  const sampled_axis<Number> height(options, image.extent(2)), width(options, image.extent(3));
+  const auto call = [&]<int Taps>(std::integral_constant<int, Taps>) {
+    body(sampled_planes<Space::host_accessible ? 16 : 1, Taps, Number, std::remove_pointer_t<decltype(planes.data)>,
+                        std::remove_pointer_t<decltype(places.data)>>{planes, places, height, width});
+  };
+  if (options.mode == grid_mode::bicubic) call(std::integral_constant<int, 4>{});
+  else call(std::integral_constant<int, 2>{});
 }
 
 /// What sums are computed in.
@@ -259,10 +212,11 @@ struct grid_sample_algorithm {
     using space = typename Target::space;
     const auto images = detail::operand_in<space>(name, image);
     const auto grids = detail::operand_in<space>(name, grid);
-    const auto planes =
-        detail::sampled<space, detail::sampling_number<Image, Grid>>(options, images.view(), grids.view());
-    for_each_number<space>(planes.all_blocks(), detail::sampling_grain,
-                           detail::grid_sample_pass{planes, detail::strided_planes(target)});
+    const detail::strided_planes made(target);
+    using number = detail::sampling_number<Image, Grid>;
+    detail::with_sampled<space, number>(options, images.view(), grids.view(), [&](const auto& planes) {
+      for_each_number<space>(planes.all_blocks(), detail::sampling_grain, detail::grid_sample_pass{planes, made});
+    });
   }
 };
 
@@ -277,12 +231,14 @@ struct grid_image_gradient_algorithm {
     using space = typename Target::space;
     const auto gradients = detail::operand_in<space>(name, gradient);
     const auto grids = detail::operand_in<space>(name, grid);
-    const auto planes = detail::sampled<space, detail::sampling_number<Gradient, Grid>>(options, target, grids.view());
+    const detail::strided_planes from(gradients.view());
+    using number = detail::sampling_number<Gradient, Grid>;
     constexpr index together = space::host_accessible ? 8 : 1;
     const index groups = (target.extent(1) + together - 1) / together;
     target = constants(target.shape(), typename Target::element(0.0f));
-    for_each_number<space>(target.extent(0) * groups, 1,
-                           detail::image_gradient_pass{planes, detail::strided_planes(gradients.view()), together});
+    detail::with_sampled<space, number>(options, target, grids.view(), [&](const auto& planes) {
+      for_each_number<space>(target.extent(0) * groups, 1, detail::image_gradient_pass{planes, from, together});
+    });
   }
 };
 
@@ -298,11 +254,13 @@ struct grid_gradient_algorithm {
     const auto gradients = detail::operand_in<space>(name, gradient);
     const auto images = detail::operand_in<space>(name, image);
     const auto grids = detail::operand_in<space>(name, grid);
-    const auto planes =
-        detail::sampled<space, detail::sampling_number<Gradient, Grid>>(options, images.view(), grids.view());
-    for_each_number<space>(
-        planes.all_blocks(), detail::sampling_grain,
-        detail::grid_gradient_pass{planes, detail::strided_planes(gradients.view()), detail::strided_planes(target)});
+    const detail::strided_planes from(gradients.view());
+    const detail::strided_planes made(target);
+    using number = detail::sampling_number<Gradient, Grid>;
+    detail::with_sampled<space, number>(options, images.view(), grids.view(), [&](const auto& planes) {
+      for_each_number<space>(planes.all_blocks(), detail::sampling_grain,
+                             detail::grid_gradient_pass{planes, from, made});
+    });
   }
 };
 
@@ -343,14 +301,16 @@ auto make_grid_sample(const Image& image, const Grid& grid, const grid_sample_op
 }  // namespace detail
 
 /// Images read at the places of a grid, as PyTorch's grid_sample: a place is x, along the width, and y, each from -1 at
-/// one end of the image to 1 at the other. What is NaN in the grid makes NaN.
+/// one end of the image to 1 at the other. What is NaN in the grid makes NaN, and so does an infinite place among
+/// mirrors.
 /// extents   [n, c, rows, columns] of images [n, c, h, w] and a grid [n, rows, columns, 2]
 /// types     floating, of integers float; half and bfloat16 are computed in float
 /// throws    shape_error where extents differ from these, or an image has no element
 /// cost      one pass over the grid, which finds a place once for all channels
 /// gradient  of both; that of the grid is 0 at places beside the image or on its border, and of nearest elements. That
 ///           of the image is added up in order, a few channels a thread; on a device, one
-/// source    Jaderberg et al. 2015: Spatial transformer networks
+/// source    Jaderberg et al. 2015: Spatial transformer networks; Keys 1981: Cubic convolution interpolation for
+///           digital image processing, with a slope of -3/4
 /// example   y = grid_sample(x, affine_grid(theta, x.shape()));
 template <tensor_operand Image, tensor_operand Grid>
 auto grid_sample(Image&& image, Grid&& grid, grid_sample_options options = {}) {
