@@ -244,8 +244,8 @@ void multiply_windows(const listed_weight<typename Products::unit>& weight, cons
   }
 }
 
-/// As many rows of windows as fit half of the second cache; fewer where `threads` would have too little or unequal work.
-/// `extents` are the number of planes and of rows in each.
+/// As many rows of windows as fit half of the second cache; fewer where `threads` would have unequal shares. `extents`
+/// are the number of planes and of rows in each.
 template <class Unit, class Lines>
 index rows_of_strip(const Lines& lines, index channels, const array<index, 2>& extents, index threads) {
   constexpr index most_columns = 2048;
