@@ -21,8 +21,8 @@ inline constexpr index joined_rows = 4;                       // the fewest that
 inline constexpr array<index, 2> copied_tile{{64, 4096}};     // rows and columns of a tile that is copied as it is
 inline constexpr array<index, 2> streamed_tile{{1024, 256}};  // of one that is copied past the caches
 
-/// Whether so many elements of type T, side by side, are one thread's work, and stay within the caches. Where each takes
-/// but one or two `Operations`, twice as many take no longer than to wake a thread.
+/// Whether so many elements of type T, side by side, are one thread's work, and stay within the caches. Where each
+/// takes but one or two `Operations`, twice as many take no longer than to wake a thread.
 template <class T, int Operations = 8>
 TENON_INLINE bool is_done_at_once(index count) {
   if (count <= (Operations <= 2 ? 2 : 1) * pointwise_grain) [[likely]]
