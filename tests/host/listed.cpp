@@ -8,6 +8,7 @@
 #include <tenon/tenon.hpp>
 
 #include "support/catch.hpp"
+#include "support/elements.hpp"
 
 using tenon::axis;
 using tenon::rank;
@@ -15,10 +16,8 @@ using tenon::rank;
 namespace {
 
 template <class T>
-tenon::tensor<T, rank<2>> listed_matrix(tenon::index rows, tenon::index columns) {
-  tenon::tensor<T, rank<2>> result({rows, columns});
-  for (tenon::index i = 0; i < result.size(); ++i) result.data()[i] = static_cast<T>(static_cast<float>(i % 101));
-  return result;
+auto listed_matrix(tenon::index rows, tenon::index columns) {
+  return tenon_test::made_tensor<T>(rank<2>(rows, columns), [](tenon::index i) { return static_cast<int>(i % 101); });
 }
 
 template <class T, class Expected>

@@ -221,34 +221,34 @@ struct host_weight_gradient {
   void add_strip(const product& shared, const strip& part) const {
     const tap_blocks& blocks = shared.blocks;
     const index windows = shared.windows(part), work = blocks.padded_taps() * windows * tile::width;
-    parallel_for(
-        blocks.count() * shared.outputs.panels, 1 + detail::multiplying_grain / work, [&](index first, index last) {
-          const index plane_step = shared.lines.size(blocks.in_block, part.room);
-          const detail::scratch memory;
-          unit* const image = memory.take<unit>(part.planes * plane_step);
-          index copied = -1;
-          for (index item = first; item < last; ++item) {
-            const index block = item / shared.outputs.panels, panel = item % shared.outputs.panels;
-            if (block != copied) copy_block(shared, part, block, image), copied = block;
-            const index column = shared.outputs.first_column(panel), pitch = shared.outputs.padded();
-            const index end = detail::round_up(blocks.channels_of(block) * blocks.taps, tile::step);
-            detail::tap_operands<unit> operands{image,
-                                                nullptr,
-                                                part.planes,
-                                                plane_step,
-                                                part.rows,
-                                                shared.lines.pitch(),
-                                                shared.lines.columns(),
-                                                shared.gradients + column * windows};
-            index height = 0;
-            for (index tap = 0; tap < end; tap += height) {
-              height = end - tap >= tile::height ? tile::height : tile::step;
-              operands.offsets = shared.offsets + tap;
-              detail::add_taps<Products>(operands, height, shared.outputs.width(panel),
-                                         shared.sums + (block * blocks.padded_taps() + tap) * pitch + column, pitch);
-            }
-          }
-        });
+    const index grain = 1 + detail::multiplying_grain / work;
+    parallel_for(blocks.count() * shared.outputs.panels, grain, [&](index first, index last) {
+      const index plane_step = shared.lines.size(blocks.in_block, part.room);
+      const detail::scratch memory;
+      unit* const image = memory.take<unit>(part.planes * plane_step);
+      index copied = -1;
+      for (index item = first; item < last; ++item) {
+        const index block = item / shared.outputs.panels, panel = item % shared.outputs.panels;
+        if (block != copied) copy_block(shared, part, block, image), copied = block;
+        const index column = shared.outputs.first_column(panel), pitch = shared.outputs.padded();
+        const index end = detail::round_up(blocks.channels_of(block) * blocks.taps, tile::step);
+        detail::tap_operands<unit> operands{image,
+                                            nullptr,
+                                            part.planes,
+                                            plane_step,
+                                            part.rows,
+                                            shared.lines.pitch(),
+                                            shared.lines.columns(),
+                                            shared.gradients + column * windows};
+        index height = 0;
+        for (index tap = 0; tap < end; tap += height) {
+          height = end - tap >= tile::height ? tile::height : tile::step;
+          operands.offsets = shared.offsets + tap;
+          detail::add_taps<Products>(operands, height, shared.outputs.width(panel),
+                                     shared.sums + (block * blocks.padded_taps() + tap) * pitch + column, pitch);
+        }
+      }
+    });
   }
   /// Lays out what the windows of a strip see in a block of channels, plane after plane.
   void copy_block(const product& shared, const strip& part, index block, unit* to) const {

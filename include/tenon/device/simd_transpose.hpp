@@ -266,7 +266,7 @@ void scatter_elements(void* to, index stride, const void* from, index count) {
 
 }  // namespace detail
 
-/// Elements of statements with a single axis lie in lines: matrices are not transposed there, nor is the code for it.
+/// The copies of elements of type T. Statements of a single axis hold no matrices, and no code that transposes them.
 template <class T, bool AreInMatrices>
 inline constexpr element_copies copies_of{sizeof(T), &detail::gather_elements<T, AreInMatrices>,
                                           &detail::scatter_elements<T>};
