@@ -24,7 +24,7 @@ struct product_blocks {
   using tile = host_tile<Products>;
   using unit = typename Products::unit;
   static constexpr index unit_bytes = sizeof(unit);
-  static constexpr index most_steps = 4096 / unit_bytes, most_columns = 1008, most_rows = 1024;
+  static constexpr index most_steps = 4096 / unit_bytes, most_columns = 1056, most_rows = 1024;
   static_assert(most_columns % tile::width == 0 && most_rows % tile::height == 0);
 
   /// Elements of k in a block: the fewest blocks that are short enough, of nearly equal size.
@@ -34,14 +34,15 @@ struct product_blocks {
   }
   /// Rows that are multiplied with one panel of columns after another: half of the second cache.
   static index rows(index steps) {
-    const index fit = caches().second / 2 / (steps * unit_bytes + 1) / tile::height * tile::height;
+    const index fit = caches().second / 2 / ((steps == 0 ? 1 : steps) * unit_bytes) / tile::height * tile::height;
     return fit < tile::height ? tile::height : detail::least(fit, 512 / tile::height * tile::height);
   }
   /// Whether a left operand in memory is read where it lies: along rows always, along columns where it stays in the
   /// second cache, as it is read from one page after another.
   static bool reads_in_place(const matrix_memory<unit>& left, const product_part& part) {
     if (left.data == nullptr) return false;
-    return left.column_step == 1 || part.rows * part.depth * unit_bytes <= caches().second / 2;
+    constexpr index few_pages = 512 * 1024;
+    return left.column_step == 1 || part.rows * part.depth * unit_bytes <= detail::least(caches().second / 2, few_pages);
   }
   /// Whether the first tile that reads a panel of the right operand copies it, so that nothing is packed beforehand. It
   /// pays where each panel is copied once, or where the operand is in the second cache anyway.

@@ -69,16 +69,28 @@ struct panel_operands {
 
 namespace detail {
 
+/// Tiles of so many rows have time to ask for what later ones read. Lower ones wait for memory anyway.
+inline constexpr int asking_rows = 4;
+
+/// A panel, the one after it, and the part of the latter that a tile of rows asks for: number `share` of `shares`.
+struct panel_and_next {
+  index panel, next, share, shares;
+};
+
 /// sums[row] = all rows number `first + row` times their panels.
 template <class Layout, int Rows, class T>
-[[gnu::noinline]] void multiply_panel(const panel_operands<T>& operands, index panel, index first, T* sums) {
+[[gnu::noinline]] void multiply_panel(const panel_operands<T>& operands, const panel_and_next& at, index first, T* sums) {
   constexpr int lanes = Layout::lanes, vectors = Layout::vectors;
   simd::pack<T, lanes> totals[Rows][vectors] = {};
   for (int number = 0; number < operands.count; ++number) {
     const panel_operand<T>& operand = operands.each[number];
-    const T* const from = operand.packed + panel * operand.depth * Layout::width;
+    const T* const from = operand.packed + at.panel * operand.depth * Layout::width;
     const T* const rows = operand.rows + first * operand.row_step;
-    for (index k = 0; k < operand.depth; ++k) {
+    const index next_step = at.next * operand.depth + at.share * operand.depth / at.shares;
+    auto later = reinterpret_cast<const char*>(operand.packed + next_step * Layout::width);
+    const index later_step = Layout::width * static_cast<index>(sizeof(T)) / at.shares;
+    for (index k = 0; k < operand.depth; ++k, later += later_step) {
+      if constexpr (Rows >= asking_rows) __builtin_prefetch(later, 0, 2);
       simd::pack<T, lanes> weights[vectors];
       TENON_UNROLL(8)
       for (int vector = 0; vector < vectors; ++vector) {
@@ -103,11 +115,11 @@ template <class Layout, int Rows, class T>
 
 /// For `count` rows, `Rows` at most.
 template <class Layout, int Rows, class T>
-void multiply_panel_rows(const panel_operands<T>& operands, index panel, array<index, 2> rows, T* sums) {
+void multiply_panel_rows(const panel_operands<T>& operands, const panel_and_next& at, array<index, 2> rows, T* sums) {
   if constexpr (Rows > 1) {
-    if (rows[1] - rows[0] < Rows) return multiply_panel_rows<Layout, Rows - 1>(operands, panel, rows, sums);
+    if (rows[1] - rows[0] < Rows) return multiply_panel_rows<Layout, Rows - 1>(operands, at, rows, sums);
   }
-  multiply_panel<Layout, Rows>(operands, panel, rows[0], sums);
+  multiply_panel<Layout, Rows>(operands, at, rows[0], sums);
 }
 
 }  // namespace detail
@@ -123,10 +135,12 @@ void multiply_panels(const panel_operands<T>& operands, index count, const array
   const index tiles = (count + most - 1) / most;
   for (index i = part[0]; i < part[1]; ++i) {
     const index panel = is_reversed ? part[0] + part[1] - 1 - i : i, unit = panel * Layout::panel_units;
+    const index next = i + 1 == part[1] ? panel : is_reversed ? panel - 1 : panel + 1;
     for (index tile = 0; tile < tiles; ++tile) {
       const index first = count * tile / tiles, end = count * (tile + 1) / tiles;
       for (index row = first; row < end; ++row) finish.prefetch(row, unit);
-      detail::multiply_panel_rows<Layout, static_cast<int>(most)>(operands, panel, {{first, end}}, sums);
+      detail::multiply_panel_rows<Layout, static_cast<int>(most)>(operands, {panel, next, tile, tiles}, {{first, end}},
+                                                                  sums);
       for (index row = first; row < end; ++row) finish(row, unit, sums + (row - first) * Layout::width);
     }
   }

@@ -10,8 +10,8 @@
 namespace tenon {
 
 /// One product: what is multiplied and what is done with the results.
-/// cost      2 rows columns depth operations; a part of the result is at most 1024 x 1008, its packed operands at most
-///           8 MiB, and its sums are kept in memory where k takes several blocks
+/// cost      2 rows columns depth operations; a part of the result is at most 1024 x 1056, its packed operands some 8
+///           MiB, and its sums are kept in memory where k takes several blocks
 /// source    Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008)
 template <class Products, class Left, class Right, class Epilogue>
 struct host_product {
@@ -192,11 +192,22 @@ struct host_product {
       plain = epilogue.template plain_rows<sum>(block.part.row, block.part.column + column, width);
     }
     for (index row = begin; row < end; row += tile::height) {
+      ask_for_next(block, panel, {row - begin, end - begin}, operands);
       run_tile(block, panel, {row, end - row}, operands, plain);
       if (operands.copied != nullptr) {
         operands.right = operands.copied, operands.right_step = width, operands.copied = nullptr;
       }
     }
+  }
+
+  /// Lets the tile after the first `rows[0]` of `rows[1]` rows ask for its share of the next panel, where that is packed.
+  static void ask_for_next(const depth_block& block, index panel, const array<index, 2>& rows,
+                           tile_operands<Products>& operands) {
+    const index next = panel + 1 < block.columns.panels ? panel + 1 : 0, column = block.columns.first_column(next);
+    if (block.packs_panels || !block.right.is_packed(column)) return;
+    const index width = block.columns.width(next), tiles = (rows[1] + tile::height - 1) / tile::height;
+    operands.later = block.right.packed_at(column) + rows[0] / tile::height * block.steps / tiles * width;
+    operands.later_step = width * static_cast<index>(sizeof(unit)) / tiles;
   }
 
   /// The tile of the first of `rows[1]` rows from `rows[0]` on.
@@ -209,7 +220,10 @@ struct host_product {
     operands.left = block.left.at(row);
     operands.left_row = is_packed ? block.left.packed_line_step : block.left.line_step;
     operands.left_step = is_packed ? 1 : block.left.step;
-    if (!block.is_first) operands.before = block.sums_at(row, panel), operands.before_pitch = width;
+    if (!block.is_first) {
+      operands.before = block.sums_at(row, panel), operands.before_pitch = width;
+      for (index i = 0; i < height * width; i += tile::lanes) __builtin_prefetch(operands.before + i);
+    }
     if (!block.is_last) return multiply_tile(operands, height, width, block.sums_at(row, panel), width);
     if (plain.data != nullptr && inner_rows == height) {
       return multiply_tile(operands, height, width, plain.data + row * plain.pitch, plain.pitch);

@@ -25,7 +25,8 @@ struct host_tile {
 /// The operands of one tile: element (i, k) on the left is `left[i * left_row + k * left_step]`; row k on the right
 /// begins at `right[k * right_step]`; where rows are listed, at `right[right_offsets[k]]`, and `listed_ahead` more
 /// offsets are read. `before` holds the sums of former blocks of k in rows `before_pitch` apart, or is null. A tile of
-/// full height copies the right operand's rows side by side to `copied`, unless that is null.
+/// full height copies the right operand's rows side by side to `copied`, unless that is null. Each step asks for memory
+/// that later tiles read, `later_step` bytes further on: what lies in the last cache comes while a tile is multiplied.
 template <class Products>
 struct tile_operands {
   using unit = typename Products::unit;
@@ -36,6 +37,8 @@ struct tile_operands {
   unit* copied = nullptr;
   const index* right_offsets = nullptr;
   index before_pitch = 0;
+  const unit* later = nullptr;
+  index later_step = 0;
 };
 
 namespace detail {
@@ -56,6 +59,7 @@ template <class Products, int Height, int Vectors, right_rows Rows = right_rows:
   const unit *left = operands.left, *right = operands.right;
   const index left_row = operands.left_row, left_step = operands.left_step, right_step = operands.right_step;
   [[maybe_unused]] unit* copied = operands.copied;
+  [[maybe_unused]] auto later = reinterpret_cast<const char*>(operands.later == nullptr ? left : operands.later);
   typename Products::pack sums[Height][Vectors] = {};
   if constexpr (Products::shifts_left) {
     for (int i = 0; i < Height; ++i) {
@@ -68,13 +72,17 @@ template <class Products, int Height, int Vectors, right_rows Rows = right_rows:
     simd::pack<unit, lanes> row[Vectors];
     if constexpr (Rows == right_rows::listed) {
       right = operands.right + operands.right_offsets[k];
-      const unit* later = operands.right + operands.right_offsets[k + listed_ahead];
+      const unit* listed = operands.right + operands.right_offsets[k + listed_ahead];
       TENON_UNROLL(3)
-      for (int j = 0; j < Vectors; ++j) __builtin_prefetch(later + j * lanes);
+      for (int j = 0; j < Vectors; ++j) __builtin_prefetch(listed + j * lanes);
     }
     if constexpr (Rows == right_rows::copied) {
       TENON_UNROLL(3)
       for (int j = 0; j < Vectors; ++j) __builtin_prefetch(right + prefetched_rows * right_step + j * lanes);
+    }
+    if constexpr (Rows == right_rows::stepping) {
+      __builtin_prefetch(later, 0, 2);
+      later += operands.later_step;
     }
     TENON_UNROLL(3)
     for (int j = 0; j < Vectors; ++j) {

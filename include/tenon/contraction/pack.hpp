@@ -332,6 +332,13 @@ template <class Products, class Matrix>
 void pack_right(const Matrix& matrix, const matrix_part& part, index width, typename Products::unit* to) {
   using element = typename Products::right_element;
   if (detail::runs_along_columns(matrix)) {
+    if constexpr (std::is_same_v<memory_element_of<Matrix>, typename Products::unit>) {
+      if (part.columns == width) {
+        const auto memory = memory_of(matrix);
+        return simd::copy_matrix(to, memory.at(part.row, part.column),
+                                 {part.rows, width, memory.row_step, memory.column_step, width});
+      }
+    }
     if constexpr (requires(element* elements) { detail::copy_column(matrix, 0, 0, 0, elements); }) {
       const auto fill = [&](index column, index first, index count, element* elements) {
         detail::copy_column(matrix, part.column + column, part.row + first, count, elements);
