@@ -36,10 +36,27 @@ TEMPLATE_TEST_CASE("a few rows or columns", "[host]", float, double) {
   }
 }
 
+TEMPLATE_TEST_CASE("groups of a few rows, and long columns", "[host]", float, double) {
+  for (tenon::index few = 3; few <= 18; ++few) {
+    for (const tenon::index many : {1, 4, 63, 67, 130}) {
+      for (const tenon::index depth : {127, 256, 263}) {
+        const auto rows = random_matrix<TestType>(few, depth, 1), columns = random_matrix<TestType>(many, depth, 2);
+        const auto matrix = tenon::evaluated_tensor(tenon::transpose(columns));
+        const auto product = tenon::matmul(rows, tenon::transpose(columns));
+        CAPTURE(few, many, depth);
+        CHECK(product_difference<TestType>(numbers_of(product), rows, matrix) == "");
+        auto expected = numbers_of(product);
+        for (auto& each : expected) each = each < 0 ? 0 : each;
+        CHECK(numbers_of(tenon::maximum(product, TestType(0))) == expected);
+      }
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("a few rows or columns of short floats", "[host]", tenon::half, tenon::bfloat16) {
-  for (tenon::index few = 1; few <= 5; ++few) {
+  for (tenon::index few = 1; few <= 6; ++few) {
     for (const tenon::index many : {1, 16, 23}) {
-      for (const tenon::index depth : {0, 1, 8, 16, 37, 65}) {
+      for (const tenon::index depth : {0, 1, 8, 16, 37, 65, 260}) {
         const auto drawn = [](tenon::index rows, tenon::index columns, std::uint64_t seed) {
           return tenon::evaluated_tensor(tenon::cast<TestType>(tenon::randint<int>({rows, columns}, seed, -2, 3)));
         };

@@ -42,7 +42,8 @@ struct product_blocks {
   static bool reads_in_place(const matrix_memory<unit>& left, const product_part& part) {
     if (left.data == nullptr) return false;
     constexpr index few_pages = 512 * 1024;
-    return left.column_step == 1 || part.rows * part.depth * unit_bytes <= detail::least(caches().second / 2, few_pages);
+    return left.column_step == 1 ||
+           part.rows * part.depth * unit_bytes <= detail::least(caches().second / 2, few_pages);
   }
   /// Whether the first tile that reads a panel of the right operand copies it, so that nothing is packed beforehand. It
   /// pays where each panel is copied once, or where the operand is in the second cache anyway.

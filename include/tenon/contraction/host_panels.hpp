@@ -79,7 +79,8 @@ struct panel_and_next {
 
 /// sums[row] = all rows number `first + row` times their panels.
 template <class Layout, int Rows, class T>
-[[gnu::noinline]] void multiply_panel(const panel_operands<T>& operands, const panel_and_next& at, index first, T* sums) {
+[[gnu::noinline]] void multiply_panel(const panel_operands<T>& operands, const panel_and_next& at, index first,
+                                      T* sums) {
   constexpr int lanes = Layout::lanes, vectors = Layout::vectors;
   simd::pack<T, lanes> totals[Rows][vectors] = {};
   for (int number = 0; number < operands.count; ++number) {

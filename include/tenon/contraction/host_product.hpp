@@ -186,7 +186,8 @@ struct host_product {
     if (block.packs_panels) pack_panel(block, panel, copy);
     const unit* const from = block.packs_panels ? copy : block.right.at(column);
     tile_operands<Products> operands{nullptr, from, 1, 0, is_packed ? width : block.right.step, block.steps};
-    if (!is_packed && end - begin > tile::step) operands.copied = copy;
+    if (!is_packed && end - begin > tile::step) operands.are_apart = true;
+    if (operands.are_apart && end - begin > tile::height) operands.copied = copy;
     result_rows<sum> plain{nullptr, 0};
     if (block.is_last && block.part.columns - column >= width) {
       plain = epilogue.template plain_rows<sum>(block.part.row, block.part.column + column, width);
@@ -195,7 +196,8 @@ struct host_product {
       ask_for_next(block, panel, {row - begin, end - begin}, operands);
       run_tile(block, panel, {row, end - row}, operands, plain);
       if (operands.copied != nullptr) {
-        operands.right = operands.copied, operands.right_step = width, operands.copied = nullptr;
+        operands.right = operands.copied, operands.right_step = width;
+        operands.are_apart = false, operands.copied = nullptr;
       }
     }
   }

@@ -24,9 +24,10 @@ struct host_tile {
 
 /// The operands of one tile: element (i, k) on the left is `left[i * left_row + k * left_step]`; row k on the right
 /// begins at `right[k * right_step]`; where rows are listed, at `right[right_offsets[k]]`, and `listed_ahead` more
-/// offsets are read. `before` holds the sums of former blocks of k in rows `before_pitch` apart, or is null. A tile of
-/// full height copies the right operand's rows side by side to `copied`, unless that is null. Each step asks for memory
-/// that later tiles read, `later_step` bytes further on: what lies in the last cache comes while a tile is multiplied.
+/// offsets are read. `before` holds the sums of former blocks of k in rows `before_pitch` apart, or is null. Where rows
+/// on the right `are_apart`, a tile of full height asks for them ahead, and copies them side by side to `copied`, unless
+/// that is null. Otherwise each step asks for memory that later tiles read, `later_step` bytes further on: what lies in
+/// the last cache comes while a tile is multiplied.
 template <class Products>
 struct tile_operands {
   using unit = typename Products::unit;
@@ -34,6 +35,7 @@ struct tile_operands {
   const unit *left, *right;
   index left_row, left_step, right_step, steps;
   const sum* before = nullptr;
+  bool are_apart = false;
   unit* copied = nullptr;
   const index* right_offsets = nullptr;
   index before_pitch = 0;
@@ -46,8 +48,8 @@ namespace detail {
 /// How far ahead memory is asked for, as hardware does not look ahead from row to row.
 inline constexpr index prefetched_rows = 32, listed_ahead = 8;
 
-/// How a tile finds the rows of its right operand: at equal steps; at equal steps, while it copies them; or by a list.
-enum class right_rows { stepping, copied, listed };
+/// How a tile finds the rows of its right operand: at equal steps; at equal steps that are long; or by a list.
+enum class right_rows { stepping, apart, listed };
 
 /// Writes the sums of a tile to rows `pitch` apart. Where the left operand is shifted, sums begin with row `steps` of
 /// the right operand.
@@ -76,7 +78,7 @@ template <class Products, int Height, int Vectors, right_rows Rows = right_rows:
       TENON_UNROLL(3)
       for (int j = 0; j < Vectors; ++j) __builtin_prefetch(listed + j * lanes);
     }
-    if constexpr (Rows == right_rows::copied) {
+    if constexpr (Rows == right_rows::apart) {
       TENON_UNROLL(3)
       for (int j = 0; j < Vectors; ++j) __builtin_prefetch(right + prefetched_rows * right_step + j * lanes);
     }
@@ -85,9 +87,10 @@ template <class Products, int Height, int Vectors, right_rows Rows = right_rows:
       later += operands.later_step;
     }
     TENON_UNROLL(3)
-    for (int j = 0; j < Vectors; ++j) {
-      row[j] = simd::load<unit, lanes>(right + j * lanes);
-      if constexpr (Rows == right_rows::copied) simd::store<lanes>(copied + (k * Vectors + j) * lanes, row[j]);
+    for (int j = 0; j < Vectors; ++j) row[j] = simd::load<unit, lanes>(right + j * lanes);
+    if (Rows == right_rows::apart && copied != nullptr) {
+      TENON_UNROLL(3)
+      for (int j = 0; j < Vectors; ++j) simd::store<lanes>(copied + (k * Vectors + j) * lanes, row[j]);
     }
     TENON_UNROLL(8)
     for (int i = 0; i < Height; ++i) {
@@ -117,16 +120,15 @@ void multiply_tile(const tile_operands<Products>& operands, index height, index 
                    index pitch) {
   using tile = host_tile<Products>;
   using function = void (*)(const tile_operands<Products>&, typename Products::sum*, index);
-  constexpr auto copied = detail::right_rows::copied;
+  constexpr auto apart = detail::right_rows::apart;
   static constexpr function functions[3][3] = {
       {detail::multiply_tile<Products, tile::step, 1>, detail::multiply_tile<Products, tile::step, 2>,
        detail::multiply_tile<Products, tile::step, 3>},
       {detail::multiply_tile<Products, tile::height, 1>, detail::multiply_tile<Products, tile::height, 2>,
        detail::multiply_tile<Products, tile::height, 3>},
-      {detail::multiply_tile<Products, tile::height, 1, copied>,
-       detail::multiply_tile<Products, tile::height, 2, copied>,
-       detail::multiply_tile<Products, tile::height, 3, copied>}};
-  functions[operands.copied != nullptr ? 2 : height / tile::height][width / tile::lanes - 1](operands, to, pitch);
+      {detail::multiply_tile<Products, tile::height, 1, apart>, detail::multiply_tile<Products, tile::height, 2, apart>,
+       detail::multiply_tile<Products, tile::height, 3, apart>}};
+  functions[operands.are_apart ? 2 : height / tile::height][width / tile::lanes - 1](operands, to, pitch);
 }
 
 }  // namespace tenon

@@ -16,6 +16,9 @@ namespace detail {
 /// How many vectors are multiplied at once with the elements of a matrix. Fewer, but for a single one, are padded with
 /// 0.
 inline constexpr int most_few = 4;
+/// As many rows as are multiplied with columns in memory, a few at a time while a column stays in the first cache. They
+/// pay where columns are so long that adding up packs of sums is little beside them.
+inline constexpr index most_rows_of_lines = 16, least_line_packs = 16;
 /// How many products are added one behind another. Sums of that many are added up in their turn, as what rounding adds
 /// grows with the length of a sum: one of a million floats would be 1 % off.
 inline constexpr index longest_sum = 2048;
@@ -156,21 +159,37 @@ void multiply_long_lines(const T* few, index few_pitch, const Element* lines, in
   }
 }
 
+/// How many lines are multiplied before their results are stored.
+inline constexpr index lines_together = 64;
+
+/// `count` lines times `groups` times as many vectors. Results of a group lie behind those of the group before.
 template <class T, int Few, class Element>
 void multiply_all_lines(const T* few, index few_pitch, const Element* lines, index line_step, index count, index depth,
-                        T* results) {
+                        index groups, T* results) {
   constexpr index lanes = simd::native_width<T>, short_line = Few > 1 ? 2 * lanes : simd::has_partial_packs ? 0 : lanes;
+  const auto for_each_group = [&](index line, const auto& multiply) {
+    for (index group = 0; group < groups; ++group) {
+      multiply(few + group * Few * few_pitch, lines + line * line_step,
+               results + (group * lines_together + line) * Few);
+    }
+  };
   index line = 0;
   if (depth < short_line) {
     for (; line + 4 <= count; line += 4) {
-      multiply_short_lines<T, Few, 4>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
+      for_each_group(line, [&](const T* vectors, const Element* from, T* to) {
+        multiply_short_lines<T, Few, 4>(vectors, few_pitch, from, line_step, depth, to);
+      });
     }
   }
   for (; line + 4 <= count; line += 4) {
-    multiply_long_lines<T, Few, 4>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
+    for_each_group(line, [&](const T* vectors, const Element* from, T* to) {
+      multiply_long_lines<T, Few, 4>(vectors, few_pitch, from, line_step, depth, to);
+    });
   }
   for (; line < count; ++line) {
-    multiply_long_lines<T, Few, 1>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
+    for_each_group(line, [&](const T* vectors, const Element* from, T* to) {
+      multiply_long_lines<T, Few, 1>(vectors, few_pitch, from, line_step, depth, to);
+    });
   }
 }
 
@@ -185,7 +204,7 @@ struct vector_product {
   const matrix_memory<Element>& matrix;
   const host_results<T>& epilogue;
 
-  /// At most `most_few` rows; rows or columns of the matrix lie side by side.
+  /// At most `most_few` rows, or `most_rows_of_lines` where columns of the matrix lie side by side; else its rows do.
   [[gnu::noinline]] void run_rows() const {
     extents.rows == 1 ? multiply_rows<1>() : multiply_rows<detail::most_few>();
   }
@@ -195,7 +214,7 @@ struct vector_product {
   }
 
  private:
-  static constexpr index lines_together = 64;
+  static constexpr index lines_together = detail::lines_together;
   static index pitch_of(index depth) { return detail::round_up(depth, 16); }
 
   /// A single vector where it lies, if its elements, which are `step` of its matrix apart, lie side by side; null where
@@ -212,11 +231,12 @@ struct vector_product {
   template <int Few>
   TENON_INLINE void multiply_rows() const {
     const auto& [rows, columns, depth] = extents;
+    const index groups = (rows + Few - 1) / Few;
     const detail::scratch memory;
     const T* few = vector_in_place<Few>([](const auto& vector) { return vector.column_step; });
     if (few == nullptr) {
-      T* const copy = memory.take<T>(Few * pitch_of(depth));
-      pack_left<number_products<T>>(vectors, {0, rows, 0, depth}, Few, copy, pitch_of(depth));
+      T* const copy = memory.take<T>(groups * Few * pitch_of(depth));
+      pack_left<number_products<T>>(vectors, {0, rows, 0, depth}, groups * Few, copy, pitch_of(depth));
       few = copy;
     }
     if (matrix.column_step == 1) return add_lines<Few>(few, true);
@@ -226,12 +246,13 @@ struct vector_product {
       } else {
         T row[lines_together];
         for (index i = 0; i < extents.rows; ++i) {
-          for (index j = 0; j < count; ++j) row[j] = results[j * Few + i];
+          const T* const group = results + i / Few * lines_together * Few;
+          for (index j = 0; j < count; ++j) row[j] = group[j * Few + i % Few];
           epilogue.store_tile(i, column, {{1, count}}, row, count);
         }
       }
     };
-    multiply_lines<Few>(few, matrix.data, matrix.column_step, columns, depth, store);
+    multiply_lines<Few>(few, groups, matrix.data, matrix.column_step, columns, depth, store);
   }
 
   template <int Few>
@@ -252,19 +273,19 @@ struct vector_product {
     const auto store = [this](index row, index count, const T* results) {
       epilogue.store_tile(row, 0, {{count, extents.columns}}, results, Few);
     };
-    multiply_lines<Few>(few, matrix.data, matrix.row_step, rows, depth, store);
+    multiply_lines<Few>(few, 1, matrix.data, matrix.row_step, rows, depth, store);
   }
 
   /// Each result is the product of two lines in memory. Calls `store(line, count, results)` for a few lines at a time.
   template <int Few, class Store>
-  static void multiply_lines(const T* few, const Element* lines, index line_step, index count, index depth,
-                             const Store& store) {
-    parallel_for(count, 1 + 65536 / (depth + 1), [&](index first, index last) {
+  static void multiply_lines(const T* few, index groups, const Element* lines, index line_step, index count,
+                             index depth, const Store& store) {
+    parallel_for(count, 1 + 65536 / (depth * groups + 1), [&](index first, index last) {
       for (index line = first; line < last; line += lines_together) {
-        T results[lines_together * Few];
+        T results[lines_together * (Few == 1 ? 1 : detail::most_rows_of_lines)];
         const index together = detail::least(lines_together, last - line);
         detail::multiply_all_lines<T, Few>(few, pitch_of(depth), lines + line * line_step, line_step, together, depth,
-                                           results);
+                                           groups, results);
         store(line, together, results);
       }
     });
@@ -332,9 +353,13 @@ struct few_rows {
   template <class Problem>
   static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::right_type>;
   static bool takes(const auto& problem) {
-    if (problem.extents.rows > detail::most_few) return false;
+    const auto& extents = problem.extents;
+    if (extents.rows > detail::most_rows_of_lines) return false;
     const auto matrix = memory_of(problem.right);
-    return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
+    if (matrix.data == nullptr || (matrix.row_step != 1 && matrix.column_step != 1)) return false;
+    constexpr index lanes = simd::native_width<typename std::remove_cvref_t<decltype(problem)>::products::sum>;
+    const bool are_long = matrix.column_step != 1 && extents.depth >= detail::least_line_packs * lanes;
+    return extents.rows <= detail::most_few || are_long;
   }
   static void run(const auto& problem) {
     vector_product(problem.extents, problem.plain_left(), memory_of(problem.right), problem.results()).run_rows();
