@@ -46,7 +46,7 @@ struct host_product {
     sum* sums;  // tiles one after another: those of a panel of columns, then those of the next; null for a single block
     index rows;  // of a piece of work
     operand_block<unit> left = {}, right = {};
-    bool packs_panels = false;  // of the right operand, each in the only piece of work that reads it
+    bool packs_panels = false;  // of the right operand, each in every piece of work that reads it
     const detail::scratch memory = {};
 
     sum* sums_at(index row, index panel) const {
@@ -121,7 +121,7 @@ struct host_product {
     }
     const index count = block.columns.padded() - columns.first_packed;
     if (first_panel == block.columns.panels) return;
-    if (columns.first_packed == 0 && block.rows >= part.rows) {
+    if (columns.first_packed == 0 && packs_in_pieces(block)) {
       block.packs_panels = true, columns.first_packed = block.columns.padded();
       return;
     }
@@ -132,6 +132,16 @@ struct host_product {
                      pack_panel(block, panel, columns.packed_at(block.columns.first_column(panel)));
                    }
                  });
+  }
+
+  /// Whether pieces of work pack panels for themselves: where each panel is read by one of them, and where it is little
+  /// work that other threads would wait for, as they then read what they have written themselves.
+  static bool packs_in_pieces(const depth_block& block) {
+    const auto& part = block.part;
+    const index row_blocks = (part.rows + block.rows - 1) / block.rows;
+    const index threads = detail::threads_for(part.rows * part.columns * block.count);
+    const bool is_little = block.columns.padded() * block.steps * blocks::unit_bytes <= caches().second;
+    return row_blocks <= 1 || (row_blocks <= threads && is_little);
   }
 
   void pack_panel(const depth_block& block, index panel, unit* to) const {
