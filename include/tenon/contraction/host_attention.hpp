@@ -242,7 +242,7 @@ struct host_attention {
         T scores[lines_together * Few];
         const index together = detail::least(lines_together, count - k);
         detail::multiply_all_lines<T, Few>(block.queries, block.query_pitch, key_lines.at(0, first + k),
-                                           key_lines.column_step, together, features, scores);
+                                           key_lines.column_step, together, features, 1, scores);
         for (index i = 0; i < Few; ++i) {
           for (index j = 0; j < together; ++j) block.scores[i * block.score_pitch + k + j] = scores[j * Few + i];
         }
