@@ -134,8 +134,8 @@ auto loss_at_labels(const char* name, const Scores& scores, Labels&& given, Weig
 }  // namespace detail
 
 /// -x[label] of logarithms x of probabilities, [batch, classes, ...], and labels [batch, ...]: weighed by `weight` of
-/// the class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights; over no row it is NaN, and
-/// its gradient 0, as in PyTorch.
+/// the class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights. Over no row
+/// it is NaN, and its gradient 0, as in PyTorch.
 /// extents   unreduced [batch, 1, ...]
 /// throws    shape_error when there is not one label for each place, or not one weight for each class; index_error for
 ///           a label of the host's memory that is no class and not ignored. On devices, and where labels change later,
