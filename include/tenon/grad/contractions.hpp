@@ -49,8 +49,8 @@ auto operand_gradient(const contraction<Left, Right, Pattern>& node, const Gradi
       detail::contract_gradient<own, others, Pattern::rank>(gradient, get<1 - I>(node.operands)));
 }
 
-/// The gradients of a convolution's image and weight; of a transposed one it is the image that is convolved. Extents are
-/// those of the operands: output padding of a stride or more leaves room for more windows than the image has elements.
+/// The gradients of a convolution's image and weight; of a transposed one it is the image that is convolved. They have
+/// the operands' extents: output padding of a stride or more leaves room for more windows than the image has elements.
 template <int I, class Image, class Weight, bool Transposed, class Gradient>
 auto operand_gradient(const convolution<Image, Weight, Transposed>& node, const Gradient& gradient) {
   const auto& image = get<0>(node.operands);
