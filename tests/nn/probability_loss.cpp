@@ -215,11 +215,11 @@ TEST_CASE("gradients of losses of classes: weights, labels that are ignored or s
   const auto weight = drawn(rank<1>(3), 6, 0.5f, 2);
   const auto target = drawn(rank<2>(4, 3), 7, 0, 1);
   const auto labels = labels_of({2, 0, -7, 1});
-  const auto x = drawn(rank<2>(4, 3), 8);
+  const auto logs = drawn(rank<2>(4, 3), 8);
   auto weights = weight;
   tenon_test::check_rows({
       {"weighed_mean",
-       tenon_test::gradient_difference([&](const auto& w) { return nn::nll_loss(x, labels, w, -7); }, weights)},
+       tenon_test::gradient_difference([&](const auto& w) { return nn::nll_loss(logs, labels, w, -7); }, weights)},
       {"nll_loss", loss_difference([&](const auto& x) { return nn::nll_loss(x, labels, weight, -7); })},
       {"cross_entropy_loss",
        loss_difference([&](const auto& x) { return nn::cross_entropy_loss<nn::unreduced>(x, labels, weight, -7); })},
