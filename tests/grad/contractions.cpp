@@ -46,6 +46,11 @@ TEST_CASE("sums of products by letters", "[contractions]") {
         "");
 }
 
+TEST_CASE("letters of an operand that are all summed over", "[contractions]") {
+  auto a = drawn(rank<2>(2, 3), 1), b = drawn(rank<2>(4, 2), 2);
+  CHECK(gradient_difference([](const auto& x, const auto& y) { return tenon::einsum<"ki,mj->m">(x, y); }, a, b) == "");
+}
+
 TEST_CASE("letters that stand twice in an operand", "[contractions]") {
   auto square = drawn(rank<2>(3, 3), 1), other = drawn(rank<2>(3, 3), 2);
   auto cube = drawn(rank<3>(3, 2, 3), 3);

@@ -191,6 +191,10 @@ TEST_CASE("gradients of convolutions", "[every_array_function]") {
   const tenon::window_geometry<2> geometry{.stride = {{2, 1}}, .padding = {{1, 0}}, .dilation = {{1, 2}}, .groups = 2};
   const auto forward = [&](const auto& x, const auto& w) { return tenon::convolve(x, w, geometry); };
   const auto transposed = [&](const auto& x, const auto& w) { return tenon::convolve_transpose(x, w, geometry); };
+  const tenon::window_geometry<2> spread{.stride = {{1, 2}}, .padding = {{1, 0}}, .dilation = {{3, 4}}};
+  const auto padded = [&](const auto& x, const auto& w) {
+    return tenon::convolve_transpose(x, w, spread, {{2, 3}});  // as much as a stride, or more
+  };
   const auto to_image = [&](const auto& x, const auto& w) {
     return tenon::convolve_image_gradient(x, w, {{5, 6}}, geometry);
   };
@@ -201,6 +205,7 @@ TEST_CASE("gradients of convolutions", "[every_array_function]") {
   check_rows({
       {"convolve", pair_difference(forward, image, weight)},
       {"convolve_transpose", pair_difference(transposed, result, weight)},
+      {"convolve_transpose", pair_difference(padded, rank<4>(2, 3, 2, 3), rank<4>(3, 2, 3, 2))},
       {"convolve_image_gradient", pair_difference(to_image, result, weight)},
       {"convolve_weight_gradient", pair_difference(to_weight, result, image)},
   });

@@ -175,6 +175,20 @@ TEST_CASE("the derivative of a sum of exponentials that are infinite, 0 or far a
   CHECK(tenon_test::elements_of(tenon::tensor<double, rank<1>>(dx)) == std::vector<double>{0.5, 0.5, 1, 0.5, 1});
 }
 
+TEST_CASE("a point at the origin has no angle and no length, and sends back zeros", "[every_function]") {
+  const tenon::tensor<double, rank<1>> x = {0, 3, 0}, y = {0, 4, -2};
+  const auto slopes = [](const auto& function, const auto& a, const auto& b) {
+    const auto u = tenon::variable<0>(a);
+    const auto v = tenon::variable<1>(b);
+    const auto [du, dv] = tenon::vjp(function(u, v), tenon::constants(a.shape(), 1.0), tenon::wrt(u, v));
+    auto found = tenon_test::elements_of(numbers(du));
+    for (const double each : tenon_test::elements_of(numbers(dv))) found.push_back(each);
+    return found;
+  };
+  CHECK(tenon_test::difference(slopes(tenon::hypot, x, y), {0, 0.6, 0, 0, 0.8, -1}, 1e-15) == "");
+  CHECK(tenon_test::difference(slopes(tenon::atan2, y, x), {0, 0.12, 0, 0, -0.16, 0.5}, 1e-15) == "");
+}
+
 TEST_CASE("quantised numbers have the derivative of their range", "[every_function]") {
   const auto x = drawn(rank<1>(23), 5, -100, 100);
   const auto v = tenon::variable<0>(x);

@@ -37,6 +37,15 @@ TEST_CASE("smooth_l1_loss with beta 0 has the gradient of l1_loss", "[distance_l
   }
 }
 
+TEST_CASE("a row of zeros has cosine 0 and, as a target of -1 has it, no gradient", "[distance_loss]") {
+  const tenon::tensor<double, rank<2>> x(rank<2>(2, 2), {0, 0, 3, 4}), y(rank<2>(2, 2), {1, 2, 4, 3});
+  const tenon::tensor<double, rank<1>> target(rank<1>(2), {-1, -1});
+  const auto v = tenon::variable(x);
+  CHECK(std::fabs(static_cast<double>(tenon::backward(nn::cosine_embedding_loss(v, y, target))) - 0.48) < 1e-12);
+  const auto found = numbers_of(v.gradient());
+  CHECK((found[0] == 0 && found[1] == 0 && found[2] != 0));
+}
+
 TEST_CASE("options of losses are within their range", "[distance_loss]") {
   const auto x = drawn(rank<1>(3), 1), t = drawn(rank<1>(3), 2);
   const auto refusal = [](const auto& loss) { return tenon_test::text_of<tenon::error>(loss); };

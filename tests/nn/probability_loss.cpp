@@ -87,6 +87,14 @@ TEST_CASE("a label that is certain costs nothing, and infinite logits stay out",
   CHECK(static_cast<double>(nn::bce_with_logits_loss(logits, target)) == 0);
 }
 
+TEST_CASE("a class that cannot be has no share of labels that are not spread", "[probability_loss]") {
+  const double infinity = std::numeric_limits<double>::infinity(), least = std::log(2);
+  const tenon::tensor<double, rank<2>> x(rank<2>(2, 3), {0, -infinity, 0, 0, 0, -infinity});
+  const auto losses = numbers_of(nn::smoothed_cross_entropy_loss<nn::unreduced>(x, labels_of({2, 1}), 0));
+  CHECK(std::fabs(losses[0] - least) < 1e-15);
+  CHECK(std::fabs(losses[1] - least) < 1e-15);
+}
+
 TEST_CASE("bce_loss has PyTorch's gradient where a probability is certain", "[probability_loss]") {
   const tenon::tensor<double, rank<1>> x(rank<1>(5), {0, 1, 0, 1, 0.5}), target(rank<1>(5), {0, 1, 1, 0, 0.25});
   const auto v = tenon::variable(x);
@@ -175,6 +183,22 @@ TEST_CASE("the mean over no row is NaN", "[probability_loss]") {
   CHECK(static_cast<double>(nn::cross_entropy_loss<nn::to_sum>(x, labels)) == 0);
 }
 
+TEST_CASE("a batch of which no label counts sends back zeros", "[probability_loss]") {
+  const auto x = drawn(rank<2>(2, 3), 1);
+  const tenon::tensor<double, rank<1>> weight = {1, 0, 2};
+  const auto zeros = [](const auto& loss, const auto& v) {
+    const auto value = tenon::backward(loss(v));
+    const auto found = numbers_of(v.gradient());
+    return std::isnan(static_cast<double>(value)) && found == std::vector<double>(found.size());
+  };
+  const auto none = labels_of({-100, -100}), free_of_charge = labels_of({1, -100});
+  CHECK(zeros([&](const auto& v) { return nn::nll_loss(v, none); }, tenon::variable(x)));
+  CHECK(zeros([&](const auto& v) { return nn::cross_entropy_loss(v, none); }, tenon::variable(x)));
+  CHECK(zeros([&](const auto& v) { return nn::cross_entropy_loss(v, free_of_charge, weight); }, tenon::variable(x)));
+  CHECK(zeros([&](const auto& v) { return nn::smoothed_cross_entropy_loss(v, none, 0.1); }, tenon::variable(x)));
+  CHECK(zeros([&](const auto& v) { return nn::cross_entropy_loss(x, none, v); }, tenon::variable(weight)));
+}
+
 TEST_CASE("gradients of losses of probabilities", "[probability_loss]") {
   const auto target = drawn(rank<2>(4, 3), 6, 0, 1), weight = drawn(rank<2>(4, 3), 7, 0, 3);
   tenon_test::check_rows({
@@ -191,7 +215,11 @@ TEST_CASE("gradients of losses of classes: weights, labels that are ignored or s
   const auto weight = drawn(rank<1>(3), 6, 0.5f, 2);
   const auto target = drawn(rank<2>(4, 3), 7, 0, 1);
   const auto labels = labels_of({2, 0, -7, 1});
+  const auto logs = drawn(rank<2>(4, 3), 8);
+  auto weights = weight;
   tenon_test::check_rows({
+      {"weighed_mean",
+       tenon_test::gradient_difference([&](const auto& w) { return nn::nll_loss(logs, labels, w, -7); }, weights)},
       {"nll_loss", loss_difference([&](const auto& x) { return nn::nll_loss(x, labels, weight, -7); })},
       {"cross_entropy_loss",
        loss_difference([&](const auto& x) { return nn::cross_entropy_loss<nn::unreduced>(x, labels, weight, -7); })},

@@ -74,6 +74,12 @@ auto make_convolution(const Image& image, const Weight& weight, index channels, 
   const typename node::shape_type extents(with_spatial(image.shape().extent(0), channels, windows));
   return node{{{{image}, {weight}}}, extents, geometry};
 }
+template <class Gradient, class Image, int Axes, int Rank>
+auto make_weight_gradient(const Gradient& gradient, const Image& image, const array<index, Axes>& weight,
+                          const window_geometry<Rank>& geometry) {
+  using node = weight_gradient_product<Image, Gradient>;
+  return node{{{{image}, {gradient}}}, typename node::shape_type(weight), geometry};
+}
 
 }  // namespace detail
 
@@ -131,7 +137,6 @@ auto convolve_weight_gradient(GradientOperand&& gradient_operand, ImageOperand&&
                               const array<index, detail::spatial_axes<GradientOperand>>& kernel,
                               const window_geometry<detail::spatial_axes<GradientOperand>>& geometry = {}) {
   return [&](const auto& gradient, const auto& image) {
-    using node = weight_gradient_product<std::remove_cvref_t<decltype(image)>, std::remove_cvref_t<decltype(gradient)>>;
     const auto windows = gradient.shape().to_array(), pixels = image.shape().to_array();
     const index channels = geometry.groups < 1 ? 0 : pixels[1] / geometry.groups;
     const auto taps = detail::with_spatial(windows[1], channels, kernel);
@@ -144,7 +149,7 @@ auto convolve_weight_gradient(GradientOperand&& gradient_operand, ImageOperand&&
       throw shape_error(compose_text("convolve_weight_gradient: axis 0: extent ", windows[0], ", expected ", pixels[0],
                                      " (gradient ", windows, ", image ", pixels, ")"));
     }
-    return node{{{{image}, {gradient}}}, typename node::shape_type(taps), geometry};
+    return detail::make_weight_gradient(gradient, image, taps, geometry);
   }(as_node(std::forward<GradientOperand>(gradient_operand)), as_node(std::forward<ImageOperand>(image_operand)));
 }
 

@@ -49,29 +49,30 @@ auto operand_gradient(const contraction<Left, Right, Pattern>& node, const Gradi
       detail::contract_gradient<own, others, Pattern::rank>(gradient, get<1 - I>(node.operands)));
 }
 
-/// The gradients of a convolution's image and weight; of a transposed one it is the image that is convolved.
+/// The gradients of a convolution's image and weight; of a transposed one it is the image that is convolved. They have
+/// the operands' extents: output padding of a stride or more leaves room for more windows than the image has elements.
 template <int I, class Image, class Weight, bool Transposed, class Gradient>
 auto operand_gradient(const convolution<Image, Weight, Transposed>& node, const Gradient& gradient) {
   const auto& image = get<0>(node.operands);
   const auto& weight = get<1>(node.operands);
-  if constexpr (I == 0 && Transposed) {
-    return convolve(gradient, weight, node.geometry);
-  } else if constexpr (I == 0) {
-    return convolve_image_gradient(gradient, weight, detail::spatial(image.shape().to_array()), node.geometry);
+  const auto pixels = image.shape().to_array(), taps = weight.shape().to_array();
+  if constexpr (I == 0) {
+    return detail::make_convolution<!Transposed>(gradient, weight, pixels[1], detail::spatial(pixels), node.geometry);
   } else if constexpr (Transposed) {
-    return convolve_weight_gradient(image, gradient, detail::spatial(weight.shape().to_array()), node.geometry);
+    return detail::make_weight_gradient(image, gradient, taps, node.geometry);
   } else {
-    return convolve_weight_gradient(gradient, image, detail::spatial(weight.shape().to_array()), node.geometry);
+    return detail::make_weight_gradient(gradient, image, taps, node.geometry);
   }
 }
 template <int I, class Image, class Output, class Gradient>
 auto operand_gradient(const weight_gradient_product<Image, Output>& node, const Gradient& gradient) {
   const auto& image = get<0>(node.operands);
+  const auto& output = get<1>(node.operands);
+  const auto pixels = image.shape().to_array(), windows = output.shape().to_array();
   if constexpr (I == 0) {
-    return convolve_image_gradient(get<1>(node.operands), gradient, detail::spatial(image.shape().to_array()),
-                                   node.geometry);
+    return detail::make_convolution<true>(output, gradient, pixels[1], detail::spatial(pixels), node.geometry);
   } else {
-    return convolve(image, gradient, node.geometry);
+    return detail::make_convolution<false>(image, gradient, windows[1], detail::spatial(windows), node.geometry);
   }
 }
 

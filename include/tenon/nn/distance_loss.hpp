@@ -109,6 +109,7 @@ auto smooth_l1_loss(X&& x, Target&& target, double beta = 1) {
 
 /// 1 - cosine of the angle between rows where `target` is 1; the cosine above `margin` where it is -1.
 /// extents   x and y [rows, n], target [rows]; unreduced [rows]
+/// gradient  0 of a cosine that is the margin, as of a row of zeros beside a target of -1
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Y, tensor_operand Target>
 auto cosine_embedding_loss(X&& x, Y&& y, Target&& target, double margin = 0) {
   constexpr double least = 1e-12;  // below the squares of both lengths, as in PyTorch
@@ -117,7 +118,7 @@ auto cosine_embedding_loss(X&& x, Y&& y, Target&& target, double margin = 0) {
   const auto lengths = (sum(square(a), axis<-1>) + least) * (sum(square(b), axis<-1>) + least);
   const auto cosine = sum(a * b, axis<-1>) * rsqrt(lengths);
   const auto sides = new_axis<-1>(std::forward<Target>(target));
-  return Reduction::of(where(sides == 1, 1 - cosine, maximum(cosine - margin, 0)));
+  return Reduction::of(where(sides == 1, 1 - cosine, tenon::relu(cosine - margin)));
 }
 
 /// By how much a row misses being nearer to `positive` than to `negative` by `margin`, for rows [rows, n]:

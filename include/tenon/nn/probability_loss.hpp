@@ -84,10 +84,25 @@ auto is_label(const Scores& scores, const Labels& labels) {
   return over_channels<rank>(arange<std::int64_t>(scores.shape().extent(1))) == labels;
 }
 
+/// total / weight, where weights that come to nothing send no gradient back: not one row counts.
+struct weighed_mean_op : floating_result {
+  static constexpr const char* name = "weighed_mean";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V total, V weight) {
+    return divide_op::value(total, weight);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto& weight) {
+    return where(weight == 0, 0, g / weight);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto&, const auto& weight) {
+    return where(weight == 0, 0, -(g * y / weight));
+  }
+};
+
 /// Of losses that are weighed already: for means, divided by the sum of the weights.
 template <class Reduction, class Losses, class Weights>
 auto reduce_weighed(const Losses& losses, const Weights& weights) {
-  if constexpr (std::is_same_v<Reduction, to_mean>) return sum(losses) / sum(weights);
+  if constexpr (std::is_same_v<Reduction, to_mean>) return make_pointwise(weighed_mean_op{}, sum(losses), sum(weights));
   else return Reduction::of(losses);
 }
 
@@ -119,7 +134,8 @@ auto loss_at_labels(const char* name, const Scores& scores, Labels&& given, Weig
 }  // namespace detail
 
 /// -x[label] of logarithms x of probabilities, [batch, classes, ...], and labels [batch, ...]: weighed by `weight` of
-/// the class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights; over no row it is NaN.
+/// the class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights. Over no row
+/// it is NaN, and its gradient 0, as in PyTorch.
 /// extents   unreduced [batch, 1, ...]
 /// throws    shape_error when there is not one label for each place, or not one weight for each class; index_error for
 ///           a label of the host's memory that is no class and not ignored. On devices, and where labels change later,
@@ -167,7 +183,7 @@ auto smoothed_cross_entropy_loss(X&& x, Labels&& given, double smoothing, Weight
   const auto row = over_channels<rank>(std::forward<Weight>(weight));
   const auto weights = detail::weights_of_labels(chosen, labels, ignored, row);
   const double share = smoothing / static_cast<double>(scores.shape().extent(1));
-  const auto spread = where(labels != ignored, sum(scores * row, axis<1>), 0);
+  const auto spread = where(labels == ignored || share == 0, 0, sum(scores * row, axis<1>));  // 0 of infinity is 0
   const auto own = sum(where(chosen, scores, 0), axis<1>) * weights;
   return detail::reduce_weighed<Reduction>(-((1 - smoothing) * own + share * spread), weights);
 }

@@ -40,9 +40,9 @@ template <class Axes>
 struct known_targets {
   static constexpr array<int, 0> of{};
 };
-template <int... Targets>
-struct known_targets<moved_axes<Targets...>> {
-  static constexpr array<int, sizeof...(Targets)> of{{Targets...}};
+template <int First, int... Others>
+struct known_targets<moved_axes<First, Others...>> {
+  static constexpr array<int, 1 + sizeof...(Others)> of{{First, Others...}};
 };
 template <int... Targets>
 struct known_targets<renamed_axes<Targets...>> : known_targets<moved_axes<Targets...>> {};

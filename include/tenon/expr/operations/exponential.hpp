@@ -166,8 +166,16 @@ struct hypot_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::hypot(x, y);
   }
-  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&) { return g * (x / y); }
-  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto&, const auto& z) { return g * (z / y); }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&) {
+    return g * share(x, y);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto&, const auto& z) {
+    return g * share(z, y);
+  }
+
+ private:
+  /// 0 where the length is, as of norms.
+  static auto share(const auto& of, const auto& length) { return apply_op<where_op>(length == 0, 0, of / length); }
 };
 TENON_FUNCTION_OBJECT pointwise_function<hypot_op> hypot;
 

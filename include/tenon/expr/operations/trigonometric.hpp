@@ -13,6 +13,7 @@ namespace tenon {
 struct cos_op;
 struct rsqrt_op;
 struct square_op;
+struct where_op;
 
 /// Sine.
 struct sin_op : floating_result {
@@ -99,10 +100,17 @@ struct atan2_op : floating_result, lanewise<atan2_op> {
     return std::atan2(y, x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
-    return g * (z / (apply_op<square_op>(x) + apply_op<square_op>(z)));
+    return g * share(z, x);
   }
   static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z) {
-    return -(g * (x / (apply_op<square_op>(x) + apply_op<square_op>(z))));
+    return -(g * share(x, z));
+  }
+
+ private:
+  /// One coordinate by the square of the distance; 0 of the point that has no angle, as in PyTorch.
+  static auto share(const auto& of, const auto& beside) {
+    const auto squares = apply_op<square_op>(of) + apply_op<square_op>(beside);
+    return apply_op<where_op>(squares == 0, 0, of / squares);
   }
 };
 TENON_FUNCTION_OBJECT pointwise_function<atan2_op> atan2;
