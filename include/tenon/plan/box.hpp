@@ -115,9 +115,9 @@ TENON_INLINE constexpr auto make_box_values(const Value& value) {
 }
 
 /// The boxes of a node behind its first `Outer` axes: `values<Lanes>(places)` are those of neighbouring boxes. `fits`
-/// says whether a node has them; one that does not say how has none. `leaves` are pointers to the boxes of memory that it
-/// reads at the same places: where all `lie_side_by_side` along the last axis before them, or types know that they repeat
-/// there, `values<Lanes, true>(places)` are the values of as many boxes as lanes along it.
+/// says whether a node has them; one that does not say how has none. `leaves` are pointers to the boxes of memory that
+/// it reads at the same places. Where these all `lie_side_by_side` along the last axis before them, or repeat there as
+/// types know, `values<Lanes, true>(places)` are the values of as many boxes as lanes along it.
 template <class Node, int Outer>
 struct boxes_of {
   static constexpr bool fits = false;
