@@ -36,9 +36,11 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
     else if constexpr (repeats(Outer - 1)) return layout_.is_whole;
     else return layout_.is_whole && strides_[Outer - 1] == base::count;
   }
-  /// Whether others are the same boxes of memory.
+  /// Whether others are the same boxes of memory, if both `lie_side_by_side`.
   bool are_same(const boxes_of& other) const {
-    return first_ == other.first_ && strides_ == other.strides_ && layout_.offsets == other.layout_.offsets;
+    const bool begin_alike = first_ == other.first_ && strides_ == other.strides_;
+    if constexpr (lie_in_packs<T, value_type>) return begin_alike;
+    else return begin_alike && layout_.offsets == other.layout_.offsets;
   }
   template <int Lanes, bool SideBySide = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
