@@ -6,10 +6,10 @@
 
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
-#include <tenon/host/boxes.hpp>
 #include <tenon/host/in_place.hpp>
 #include <tenon/host/reduce.hpp>
 #include <tenon/host/rows.hpp>
+#include <tenon/host/run_time_boxes.hpp>
 #include <tenon/host/short_statements.hpp>
 #include <tenon/kernels/pointwise.hpp>
 #include <tenon/kernels/reduce.hpp>
@@ -63,6 +63,9 @@ void run_stage(const Target& target, const E& node) {
     if constexpr (on_host) run_pointwise_host(node.shape().to_array(), target, program);
     else run_pointwise_kernel<Space>(node.shape().to_array(), target, program);
   } else if constexpr (form == stage::reduce) {
+    if constexpr (on_host && meets_points<E>) {
+      if (run_points_host(target, node)) return;
+    }
     if constexpr (on_host) run_reduce_host(target, node);
     else run_reduce_kernel<Space>(target, node);
   } else if constexpr (form == stage::rows) {

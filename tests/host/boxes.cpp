@@ -7,9 +7,11 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
+#include "support/threads.hpp"
 
 using tenon::axis;
 using tenon::drop;
@@ -271,6 +273,8 @@ TEST_CASE("points meet points of the same group", "[host][boxes]") {
   check_boxes(greatest, one, q);
   check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"bnk,bck->bnc">(x, y); }, p, q);
   check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"bnk,bck->bcn">(x, y); }, p, q);
+  const auto each = box_numbers<float, 3, 3>(4, 5);
+  check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"nij,nmj->nmi">(x, y * 2); }, each, q);
   check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"bnk,ck->bnc">(x, y); }, p,
               box_numbers<float, 3>(13, 4));
 
@@ -313,6 +317,63 @@ TEST_CASE("boxes are written where they are read", "[host][boxes]") {
   product = tenon::matmul(b, b);
   a = tenon::matmul(a, a);
   CHECK(tenon::all(a == product));
+}
+
+TEST_CASE("boxes that a statement reads twice", "[host][boxes]") {
+  const auto unit = [](const auto& x, const auto& y) { return (x - y) / tenon::norm_l2(x - y, axis<-1>); };
+  const auto rolled = [](const auto& x, const auto& y) { return tenon::roll(x, 1, axis<-1>) * y; };
+  const auto crossed = [](const auto& x, const auto& y) { return tenon::cross(x, y); };
+  for (const tenon::index count : {0, 1, 15, 16, 17, 32, 1000}) {
+    CAPTURE(count);
+    auto p = box_numbers<float, 3>(count, 1), q = box_numbers<float, 3>(count, 2);
+    for (tenon::index i = 0; i < p.size(); i += 7) p.data()[i] = std::numeric_limits<float>::quiet_NaN();
+    check_boxes(unit, p, q), check_boxes(unit, p, p);
+    check_boxes(rolled, p, q), check_boxes(rolled, p, p);
+    check_boxes(crossed, p, q), check_boxes(crossed, q, q);
+  }
+  // Of one place in memory, but other strides or boxes.
+  tensor<float, rank<3>> memory = tenon::uniform<float>({6, 32, 3}, 3, -1, 1);
+  using grid_view = tenon::view<float, shape<dyn, dyn, 3>>;
+  const grid_view rows(memory.data(), {3, 32, 3}), other_rows(memory.data(), {3, 32, 3}, {192, 3, 1});
+  const tensor<float, shape<dyn, dyn, 3>> own_rows = rows * 1, own_other = other_rows * 1;
+  const tensor<float, shape<dyn, dyn, 3>> expected = rolled(own_rows, own_other);
+  CHECK(tenon::all(tenon::evaluated_tensor(rolled(rows, other_rows)) == expected));
+  const tenon::view<float, shape<dyn, 3>> beside(memory.data(), {64, 3}), apart(memory.data(), {64, 3}, {6, 2}),
+      overlapping(memory.data(), {64, 3}, {1, 1}), repeated(memory.data(), {64, 3}, {0, 1});
+  for (const auto& other : {apart, overlapping, repeated}) {
+    tensor<float, shape<dyn, 3>> own({64, 3});
+    for (tenon::index i = 0; i < 64; ++i) {
+      for (tenon::index k = 0; k < 3; ++k) own(i, k) = other(i, k);
+    }
+    tensor<float, shape<dyn, 3>> product = rolled(own, beside), mixed = rolled(beside, own);
+    CHECK(tenon::all(tenon::evaluated_tensor(rolled(other, beside)) == product));
+    CHECK(tenon::all(tenon::evaluated_tensor(rolled(beside, other)) == mixed));
+  }
+  tensor<tenon::half, rank<2>> halves = tenon::uniform<float>({40, 3}, 3, -1, 1);
+  const tenon::view<tenon::half, shape<dyn, 3>> columns(halves.data(), {40, 3}),
+      first_column(halves.data(), {40, 3}, {3, 0});
+  tensor<float, shape<dyn, 3>> twice({40, 3});
+  twice = rolled(columns, first_column);
+  for (tenon::index i = 0; i < 40; ++i) {
+    for (tenon::index k = 0; k < 3; ++k) {
+      const float product = static_cast<float>(halves(i, (k + 2) % 3)) * static_cast<float>(halves(i, 0));
+      CHECK(std::fabs(twice(i, k) - product) < 1e-2f);
+    }
+  }
+}
+
+TEST_CASE("boxes in lines are the same bits for any number of threads", "[host][boxes]") {
+  for (const tenon::index width : {1, 21, 4096, 9001}) {
+    CAPTURE(width);
+    tensor<float, shape<dyn, dyn, 3>> x({width < 100 ? 1000 : 3, width, 3}), y(x.shape());
+    x = tenon::uniform<float>(x.shape(), 1, -1, 1), y = tenon::uniform<float>(y.shape(), 2, -1, 1);
+    check_boxes([](const auto& p, const auto& q) { return tenon::cross(p, q); }, x, y);
+    const auto turned = [&] {
+      const tensor<float, shape<dyn, dyn, 3>> result = tenon::cross(x, y) * tenon::exp(tenon::roll(x, 1, axis<-1>));
+      return std::vector<float>(result.data(), result.data() + result.size());
+    };
+    CHECK(tenon_test::is_same_on_any_threads(turned));
+  }
 }
 
 TEST_CASE("boxes of other types, of NaN and of nothing", "[host][boxes]") {

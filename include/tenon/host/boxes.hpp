@@ -47,16 +47,53 @@ TENON_INLINE void store_boxes(T* to, const box_layout<typename Boxes::shape>& la
   }
 }
 
-/// Writes neighbouring boxes, `step` apart: as many as lanes at a time, all of whose values are known before one is
-/// written.
+/// Whether the second half of a statement's leaves is the first half again, as in `x / norm_l2(x, axis<-1>)`: then one
+/// becomes the other, and compilers see that it is read once.
+template <class... Leaves>
+TENON_INLINE bool unite_halves(const tuple<Leaves...>& leaves) {
+  constexpr int half = static_cast<int>(sizeof...(Leaves)) / 2;
+  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    if constexpr (half > 0 && sizeof...(Leaves) == 2 * half &&
+                  (std::is_same_v<decltype(get<I>(leaves)), decltype(get<I + half>(leaves))> && ...)) {
+      const bool are_same = (get<I>(leaves)->are_same(*get<I + half>(leaves)) && ...);
+      if (are_same) ((*get<I + half>(leaves) = *get<I>(leaves)), ...);
+      return are_same;
+    } else {
+      return false;
+    }
+  }(std::make_integer_sequence<int, half>{});
+}
+
+/// Writes neighbouring boxes: as many as lanes at a time, all of whose values are known before one is written. Returns
+/// how many it has written: all but the last few where whole boxes lie side by side, or else none.
+template <int Lanes, class T, class Boxes, int Outer>
+TENON_INLINE index write_side_by_side(T* to, Boxes boxes, box_places<Outer> places, index count) {
+  const auto leaves = boxes.leaves();
+  if (!apply_tuple([](const auto*... each) { return (each->lie_side_by_side() && ...); }, leaves)) return 0;
+  const auto write = [&]() __attribute__((always_inline)) {
+    index done = 0;
+    for (; done + Lanes <= count; done += Lanes, places.first[Outer - 1] += Lanes) {
+      simd::store_interleaved<Lanes>(to + done * Boxes::count, boxes.template values<Lanes, true>(places).at);
+    }
+    return done;
+  };
+  return unite_halves(leaves) ? write() : write();
+}
+
+/// Writes neighbouring boxes, `step` apart: as many as lanes at a time.
 template <int Lanes, class T, class Boxes, int Outer>
 [[gnu::noinline]] void write_boxes(T* to, const box_layout<typename Boxes::shape>& layout, index step,
                                    const Boxes& boxes, const array<index, Outer>& first, index count) {
   box_places<Outer> places{first, {}, Lanes};
   places.step[Outer - 1] = 1;
-  for (; count > 0; count -= Lanes, places.first[Outer - 1] += Lanes, to += Lanes * step) {
-    places.count = count < Lanes ? count : Lanes;
-    store_boxes<Lanes, Boxes>(to, layout, step, boxes.template values<Lanes>(places), places.count);
+  index done = 0;
+  if constexpr (lie_in_packs<T, typename Boxes::value_type>) {
+    if (layout.is_whole && step == Boxes::count) done = write_side_by_side<Lanes>(to, boxes, places, count);
+  }
+  for (; done < count; done += Lanes) {
+    places.first[Outer - 1] = first[Outer - 1] + done;
+    places.count = count - done < Lanes ? count - done : Lanes;
+    store_boxes<Lanes, Boxes>(to + done * step, layout, step, boxes.template values<Lanes>(places), places.count);
   }
 }
 
@@ -107,21 +144,23 @@ void run_box_rows(const strided_target<T, Rank>& target, const array<index, Rank
   });
 }
 
-/// Boxes one after another.
+/// Boxes one after another. Lines of them are cut at multiples of `box_grain`, whatever the number of threads.
 template <int Lanes, int Outer, class T, int Rank, class Boxes>
 void run_box_line(const strided_target<T, Rank>& target, const array<index, Rank>& extents, const Boxes& boxes) {
   constexpr int along = Outer - 1;
   const box_layout<typename Boxes::shape> layout(target.stride);
-  const index step = target.stride[along];
-  parallel_for(count_between(extents, 0, Outer), box_grain, [&](index first, index last) {
+  const index width = extents[along], pieces = (width + box_grain - 1) / box_grain;
+  parallel_for(count_between(extents, 0, along) * pieces, box_grain / (width + 1) + 1, [&](index first, index last) {
     array<index, Rank> position{};
-    set_position(position, extents, 0, Outer, first);
-    for (index count = 0; first < last; first += count) {
-      const index rest = extents[along] - position[along];
-      count = rest < last - first ? rest : last - first;
+    set_position(position, extents, 0, along, first / pieces);
+    position[along] = first % pieces * box_grain;
+    for (index piece = first; piece < last; ++piece) {
       array<index, Outer> place{};
       for (int axis = 0; axis < Outer; ++axis) place[axis] = position[axis];
-      write_boxes<Lanes>(target.at(position), layout, step, boxes, place, count);
+      const index rest = width - position[along], count = rest < box_grain ? rest : box_grain;
+      write_boxes<Lanes>(target.at(position), layout, target.stride[along], boxes, place, count);
+      position[along] += count;
+      if (count < rest) continue;
       position[along] = 0;
       advance_position(position, extents, 0, along);
     }

@@ -115,7 +115,9 @@ TENON_INLINE constexpr auto make_box_values(const Value& value) {
 }
 
 /// The boxes of a node behind its first `Outer` axes: `values<Lanes>(places)` are those of neighbouring boxes. `fits`
-/// says whether a node has them; one that does not say how has none.
+/// says whether a node has them; one that does not say how has none. `leaves` are pointers to the boxes of memory that
+/// it reads at the same places. Where these all `lie_side_by_side` along the last axis before them, or repeat there as
+/// types know, `values<Lanes, true>(places)` are the values of as many boxes as lanes along it.
 template <class Node, int Outer>
 struct boxes_of {
   static constexpr bool fits = false;
@@ -132,6 +134,8 @@ struct boxes_base {
 
   /// Whether types know that boxes repeat along an axis before them; a missing axis stands at a number below 0.
   static constexpr bool repeats(int axis) { return axis < 0; }
+  /// Boxes that are not read at the same places have none.
+  auto leaves() { return tuple<>{}; }
   /// Whether some operands repeat along an axis, so that the values of these are found once for all its positions.
   static constexpr bool shares_operands(int) { return false; }
 };

@@ -30,9 +30,22 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
     const auto strides = node.view().strides();
     for (int axis = 0; axis < Outer; ++axis) strides_[axis] = node.shape().extent(axis) == 1 ? 0 : strides[axis];
   }
-  template <int Lanes>
+  auto leaves() { return make_tuple_of(this); }
+  bool lie_side_by_side() const {
+    if constexpr (!lie_in_packs<T, value_type>) return true;
+    else if constexpr (repeats(Outer - 1)) return layout_.is_whole;
+    else return layout_.is_whole && strides_[Outer - 1] == base::count;
+  }
+  /// Whether others are the same boxes of memory, if both `lie_side_by_side`.
+  bool are_same(const boxes_of& other) const {
+    const bool begin_alike = first_ == other.first_ && strides_ == other.strides_;
+    if constexpr (lie_in_packs<T, value_type>) return begin_alike;
+    else return begin_alike && layout_.offsets == other.layout_.offsets;
+  }
+  template <int Lanes, bool SideBySide = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
-    return read<Lanes>(first_of(places), step_of(places), places.count);
+    if constexpr (SideBySide && lie_in_packs<T, value_type>) return read_side_by_side<Lanes>(first_of(places));
+    else return read<Lanes>(first_of(places), step_of(places), places.count);
   }
   template <int Lanes, int Axis>
   TENON_INLINE auto along(const box_places<Outer>& places) const {
@@ -62,17 +75,28 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
     for (int axis = 0; axis < Outer; ++axis) step += places.step[axis] * strides_[axis];
     return step;
   }
-  /// One box again and again.
+  /// One box again and again, whose elements lie at offsets.
+  template <int Lanes, class Offset>
+  TENON_INLINE static auto repeated_at(const T* from, const Offset& offset) {
+    return make_box_values<simd::pack<value_type, Lanes>, base::count>([&](auto place) __attribute__((always_inline)) {
+      return simd::broadcast<value_type, Lanes>(static_cast<value_type>(from[offset(place.value)]));
+    });
+  }
   template <int Lanes>
   TENON_INLINE auto repeated(const T* from) const {
-    const auto at_places = [&](const auto& offset) __attribute__((always_inline)) {
-      return make_box_values<simd::pack<value_type, Lanes>, base::count>(
-          [&](auto place) __attribute__((always_inline)) {
-            return simd::broadcast<value_type, Lanes>(static_cast<value_type>(from[offset(place.value)]));
-          });
-    };
-    if (Lanes == 1 && layout_.is_whole) return at_places([](int place) { return place; });
-    return at_places([&](int place) { return layout_.offsets[place]; });
+    if (Lanes == 1 && layout_.is_whole) return repeated_at<Lanes>(from, [](int place) { return place; });
+    return repeated_at<Lanes>(from, [&](int place) { return layout_.offsets[place]; });
+  }
+  /// Whole boxes side by side, or one of them again and again.
+  template <int Lanes>
+  TENON_INLINE static auto read_side_by_side(const T* from) {
+    if constexpr (Lanes == 1 || repeats(Outer - 1)) {
+      return repeated_at<Lanes>(from, [](int place) { return place; });
+    } else {
+      box_values<simd::pack<value_type, Lanes>, base::count> result;
+      simd::load_interleaved<Lanes>(result.at, from);
+      return result;
+    }
   }
   /// Boxes `step` apart.
   template <int Lanes>
@@ -83,10 +107,8 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
       if (step == 0) return repeated<Lanes>(from);
       box_values<simd::pack<value_type, Lanes>, base::count> result;
       if constexpr (lie_in_packs<T, value_type>) {
-        if (layout_.is_whole && step == base::count && boxes == Lanes) [[likely]] {
-          simd::load_interleaved<Lanes>(result.at, from);
-          return result;
-        }
+        if (layout_.is_whole && step == base::count && boxes == Lanes) [[likely]]
+          return read_side_by_side<Lanes>(from);
       }
       gather<Lanes>(result.at, from, step, boxes);
       return result;
@@ -119,7 +141,7 @@ struct boxes_of<scalar<T>, 0> : boxes_base<scalar<T>, 0> {
   T number;
 
   explicit boxes_of(const scalar<T>& node) : number(node.value) {}
-  template <int Lanes>
+  template <int Lanes, bool = false>
   TENON_INLINE auto values(const box_places<0>&) const {
     return box_values<simd::pack<value_type, Lanes>, 1>{
         {simd::broadcast<value_type, Lanes>(static_cast<value_type>(number))}};
@@ -135,7 +157,7 @@ struct boxes_of<generated<Generator, Shape>, Outer> : boxes_base<generated<Gener
   generated<Generator, Shape> node;
 
   explicit boxes_of(const generated<Generator, Shape>& from) : node(from) {}
-  template <int Lanes>
+  template <int Lanes, bool = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
     return make_box_values<simd::pack<value_type, Lanes>, base::count>([&](auto place) {
       return simd::generate<value_type, Lanes>([&](index lane) {
@@ -163,6 +185,27 @@ constexpr tuple<Boxes...> boxes_of_all(std::type_identity<tuple<Boxes...>>, cons
   return apply_tuple([](const Operands&... each) { return tuple<Boxes...>{{{Boxes(each)}...}}; }, operands);
 }
 
+/// The values of several tuples in one.
+inline auto join_tuples() { return tuple<>{}; }
+template <class... Ts>
+auto join_tuples(const tuple<Ts...>& only) {
+  return only;
+}
+template <class... First, class... Second, class... Rest>
+auto join_tuples(const tuple<First...>& first, const tuple<Second...>& second, const Rest&... rest) {
+  const auto both = apply_tuple(
+      [&](const auto&... each) {
+        return apply_tuple([&](const auto&... more) { return make_tuple_of(each..., more...); }, second);
+      },
+      first);
+  return join_tuples(both, rest...);
+}
+/// The leaves of all operands.
+template <class... Boxes>
+auto leaves_of_all(tuple<Boxes...>& operands) {
+  return apply_tuple([](auto&... each) { return join_tuples(each.leaves()...); }, operands);
+}
+
 template <class Op, class... Operands, int Outer>
 struct boxes_of<pointwise<Op, Operands...>, Outer> : boxes_base<pointwise<Op, Operands...>, Outer> {
   using node = pointwise<Op, Operands...>;
@@ -187,11 +230,12 @@ struct boxes_of<pointwise<Op, Operands...>, Outer> : boxes_base<pointwise<Op, Op
 
   explicit boxes_of(const node& from)
       : op(from.op), operands(boxes_of_all(std::type_identity<operand_boxes>{}, from.operands)) {}
-  template <int Lanes>
+  auto leaves() { return leaves_of_all(operands); }
+  template <int Lanes, bool SideBySide = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
     return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-      return combined<Lanes>(
-          get<I>(operands).template values<Lanes>(places.template last<outer_axes<Operands, rank, Outer>>())...);
+      return combined<Lanes>(get<I>(operands).template values<Lanes, SideBySide>(
+          places.template last<outer_axes<Operands, rank, Outer>>())...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
   }
   template <int Lanes, int Axis>

@@ -41,9 +41,10 @@ struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<
   boxes_of<Operand, Outer> operand;
 
   explicit boxes_of(const node& from) : operand(from.operand()) {}
-  template <int Lanes>
+  auto leaves() { return operand.leaves(); }
+  template <int Lanes, bool SideBySide = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
-    return results<Lanes>(operand.template values<Lanes>(places));
+    return results<Lanes>(operand.template values<Lanes, SideBySide>(places));
   }
   template <int Lanes, int Axis>
   TENON_INLINE auto along(const box_places<Outer>& places) const {
@@ -129,6 +130,9 @@ struct letters_before_box<axis_list<Letters...>, Outer> {
     return result;
   }();
 
+  /// Whether the last axis before the operand's boxes is the last one before the result's, or none is.
+  static constexpr bool ends_as = count == 0 || letters[count - 1] == Outer - 1;
+
   /// Where an axis before boxes lies among the operand's, or -1.
   static constexpr int axis_of(int axis) {
     for (int own = 0; own < count; ++own) {
@@ -197,10 +201,12 @@ struct boxes_of<contraction<Left, Right, Pattern>, Outer> : boxes_base<contracti
   right_boxes right;
 
   explicit boxes_of(const node& from) : left(get<0>(from.operands)), right(get<1>(from.operands)) {}
-  template <int Lanes>
+  auto leaves() { return join_tuples(left.leaves(), right.leaves()); }
+  template <int Lanes, bool SideBySide = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
-    return products<Lanes>(left.template values<Lanes>(left_letters::own(places)),
-                           right.template values<Lanes>(right_letters::own(places)));
+    constexpr bool is_left = SideBySide && left_letters::ends_as, is_right = SideBySide && right_letters::ends_as;
+    return products<Lanes>(left.template values<Lanes, is_left>(left_letters::own(places)),
+                           right.template values<Lanes, is_right>(right_letters::own(places)));
   }
   template <int Lanes, int Axis>
   TENON_INLINE auto along(const box_places<Outer>& places) const {

@@ -97,7 +97,7 @@ struct boxes_of<index_map<Operand, Shape, Axes>, Outer> : boxes_base<index_map<O
       within[place] = operand_box::place(position);
     }
   }
-  template <int Lanes>
+  template <int Lanes, bool = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
     box_places<before> own = origin;
     own.count = places.count;
@@ -146,10 +146,11 @@ struct boxes_of<remap<roll_map<Axis>, Shape, Operand>, Outer>
   boxes_of<Operand, Outer> operand;
 
   explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)) {}
-  template <int Lanes>
+  auto leaves() { return operand.leaves(); }
+  template <int Lanes, bool SideBySide = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
     if constexpr (Axis >= Outer) {
-      auto values = operand.template values<Lanes>(places);
+      auto values = operand.template values<Lanes, SideBySide>(places);
       [&]<int... Advance>(std::integer_sequence<int, Advance...>) __attribute__((always_inline)) {
         ((map.advance == Advance + 1 ? void(values = rolled<Advance + 1>(values)) : void()), ...);
       }(std::make_integer_sequence<int, static_cast<int>(Shape::static_extent(Axis)) - 1>{});
@@ -158,7 +159,7 @@ struct boxes_of<remap<roll_map<Axis>, Shape, Operand>, Outer>
       const auto box_at = [&](index lane) __attribute__((always_inline)) {
         auto one = places.one(lane);
         if (map.extent == 1) one.first[Axis] = 0;
-        return operand.template values<1>(box_places<Outer>{map(one.first), {}, 1});
+        return operand.template values<1, SideBySide>(box_places<Outer>{map(one.first), {}, 1});
       };
       if constexpr (Lanes == 1) return box_at(0);
       else return values_apart<Lanes, base>(box_at);
@@ -204,7 +205,7 @@ struct boxes_of<remap<pad_constant_map<T, Rank>, Shape, Operand>, Outer>
   explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)) {
     for (int axis = 0; axis < Outer; ++axis) steps[axis] = from.extents.extent(axis) == 1 ? 0 : 1;
   }
-  template <int Lanes>
+  template <int Lanes, bool = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
     box_places<Outer> own = places;
     for (int axis = 0; axis < Outer; ++axis) {
@@ -283,13 +284,14 @@ struct boxes_of<remap<take_map<Axis, IndexRank>, Shape, Operand, Indices>, Outer
   boxes_of<Indices, before> indices;
 
   explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)), indices(get<1>(from.operands)) {}
-  template <int Lanes>
+  auto leaves() { return join_tuples(operand.leaves(), indices.leaves()); }
+  template <int Lanes, bool SideBySide = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
     const auto box_at = [&](index lane) __attribute__((always_inline)) {
       const auto one = places.one(lane);
-      const auto chosen = indices.template values<1>(one.template last<before>());
+      const auto chosen = indices.template values<1, SideBySide>(one.template last<before>());
       const auto place = map(one.first, static_cast<index>(chosen.at[0]));
-      return operand.template values<1>(box_places<of_operand>{place, {}, 1});
+      return operand.template values<1, SideBySide>(box_places<of_operand>{place, {}, 1});
     };
     if constexpr (Lanes == 1) return box_at(0);
     else return values_apart<Lanes, boxes_base<node, Outer>>(box_at);
@@ -309,11 +311,13 @@ struct boxes_of<concatenation<Axis, Shape, Operands...>, Outer>
   operand_boxes operands;
 
   explicit boxes_of(const node& from) : operands(boxes_of_all(std::type_identity<operand_boxes>{}, from.operands)) {}
-  template <int Lanes>
+  auto leaves() { return leaves_of_all(operands); }
+  template <int Lanes, bool SideBySide = false>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
     return apply_tuple(
-        [&](const auto&... each)
-            __attribute__((always_inline)) { return joined<Lanes>(each.template values<Lanes>(places)...); },
+        [&](const auto&... each) __attribute__((always_inline)) {
+          return joined<Lanes>(each.template values<Lanes, SideBySide>(places)...);
+        },
         operands);
   }
 
