@@ -202,10 +202,10 @@ bool write_attention_of_products(const call& each, const extents& made) {
 
 namespace {
 
-constexpr row rows[] = {{"Attention", write_attention}, {"RotaryEmbedding", write_rotary}};
+constexpr row attention_table[] = {{"Attention", write_attention}, {"RotaryEmbedding", write_rotary}};
 
 }  // namespace
 
-std::span<const row> attention_rows() { return rows; }
+std::span<const row> attention_rows() { return attention_table; }
 
 }  // namespace onnx_in

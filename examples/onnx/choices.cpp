@@ -129,7 +129,7 @@ void write_branch(const call& each) {
     each.net.define(each.at.outputs[i], each.net.of(chosen.outputs.at(i)));
 }
 
-constexpr row rows[] = {
+constexpr row choice_table[] = {
     {"ArgMax", write_place},
     {"ArgMin", write_place},
     {"Compress", write_compressed},
@@ -144,6 +144,6 @@ constexpr row rows[] = {
 
 }  // namespace
 
-std::span<const row> choice_rows() { return rows; }
+std::span<const row> choice_rows() { return choice_table; }
 
 }  // namespace onnx_in

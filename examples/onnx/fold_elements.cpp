@@ -108,7 +108,7 @@ constant fold_slice(const call& now) {
   return made.elements();
 }
 
-constant fold_concatenation(const call& now) {
+constant fold_concatenated(const call& now) {
   known_array made = array_of(now, 0);
   const auto axis = static_cast<std::size_t>(now.axis_of(now.integer("axis", 0), made.rank()));
   for (std::size_t i = 1; i < now.count(); ++i) {
@@ -238,7 +238,7 @@ std::optional<lengths> lengths_under(const call& now) {
 std::optional<constant> folded(const call& now) {
   static const std::map<std::string, constant (*)(const call&)> all = {
       {"Transpose", fold_transposed}, {"Gather", fold_gather},
-      {"Slice", fold_slice},          {"Concat", fold_concatenation},
+      {"Slice", fold_slice},          {"Concat", fold_concatenated},
       {"Trilu", fold_triangle},       {"Where", fold_choice},
       {"Expand", fold_expanded},      {"DequantizeLinear", fold_dequantised}};
   const std::string& operation = now.at.operation;

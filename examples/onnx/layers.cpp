@@ -355,7 +355,7 @@ void write_dropout(const call& each) {
   each.result(each.in(0).extents, layer + "(" + each.code(0) + ")");
 }
 
-constexpr row rows[] = {
+constexpr row layer_table[] = {
     {"BatchNormalization", write_batch_norm},
     {"Conv", write_conv},
     {"ConvTranspose", write_conv},
@@ -372,6 +372,6 @@ constexpr row rows[] = {
 
 }  // namespace
 
-std::span<const row> layer_rows() { return rows; }
+std::span<const row> layer_rows() { return layer_table; }
 
 }  // namespace onnx_in

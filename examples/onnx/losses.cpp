@@ -43,13 +43,13 @@ void write_cross_entropy(const call& each) {
   if (each.wants(1)) each.result(each.in(0).extents, logarithms, binding::tight, -1, 1);
 }
 
-constexpr row rows[] = {
+constexpr row loss_table[] = {
     {"NegativeLogLikelihoodLoss", [](const call& each) { write_likelihood(each, each.net.name_of(each.in(0))); }},
     {"SoftmaxCrossEntropyLoss", write_cross_entropy},
 };
 
 }  // namespace
 
-std::span<const row> loss_rows() { return rows; }
+std::span<const row> loss_rows() { return loss_table; }
 
 }  // namespace onnx_in

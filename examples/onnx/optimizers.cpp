@@ -26,10 +26,10 @@ void write_adagrad(const call& each) {
   }
 }
 
-constexpr row rows[] = {{"Adagrad", write_adagrad, "ai.onnx.preview.training"}};
+constexpr row optimizer_table[] = {{"Adagrad", write_adagrad, "ai.onnx.preview.training"}};
 
 }  // namespace
 
-std::span<const row> optimizer_rows() { return rows; }
+std::span<const row> optimizer_rows() { return optimizer_table; }
 
 }  // namespace onnx_in

@@ -320,7 +320,7 @@ void write_gather_slices(const call& each) {
   each.result(made, "tn::take(" + whole + ", tn::trusted(" + number + "), tn::axis<0>)");
 }
 
-constexpr row rows[] = {
+constexpr row part_table[] = {
     {"CenterCropPad", write_center},
     {"Concat", write_concatenation},
     {"EyeLike", write_eye},
@@ -361,6 +361,6 @@ void write_gather(const call& each) {
   each.result(made, "tn::take(" + each.code(0) + ", " + places + ", " + axis_text({axis}) + ")");
 }
 
-std::span<const row> part_rows() { return rows; }
+std::span<const row> part_rows() { return part_table; }
 
 }  // namespace onnx_in

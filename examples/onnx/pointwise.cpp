@@ -180,7 +180,7 @@ void write_is_infinite(const call& each) {
   write_function(each, "isinf", {}, boolean);
 }
 
-constexpr row rows[] = {
+constexpr row pointwise_table[] = {
     {"Add", write_operator<0>},
     {"Sub", write_operator<1>},
     {"SwiGLU", write_swish},
@@ -258,6 +258,6 @@ constexpr row rows[] = {
 
 }  // namespace
 
-std::span<const row> pointwise_rows() { return rows; }
+std::span<const row> pointwise_rows() { return pointwise_table; }
 
 }  // namespace onnx_in

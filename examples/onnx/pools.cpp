@@ -193,7 +193,7 @@ void write_unpool(const call& each) {
   each.result(made, "tn::pad(" + code + ", {{" + joined(widths) + "}}, " + literal(each.in(0).element, 0) + ")");
 }
 
-constexpr row rows[] = {
+constexpr row pool_table[] = {
     {"AveragePool", write_pool},
     {"GlobalAveragePool", write_global_pool},
     {"GlobalMaxPool", write_global_pool},
@@ -205,6 +205,6 @@ constexpr row rows[] = {
 
 }  // namespace
 
-std::span<const row> pool_rows() { return rows; }
+std::span<const row> pool_rows() { return pool_table; }
 
 }  // namespace onnx_in

@@ -72,7 +72,7 @@ void write_determinant(const call& each) {
   each.result(extents(all.begin(), all.end() - 2), "tn::determinant(" + each.code(0) + ")");
 }
 
-constexpr row rows[] = {{"Det", write_determinant}, {"Einsum", write_einsum}};
+constexpr row product_table[] = {{"Det", write_determinant}, {"Einsum", write_einsum}};
 
 }  // namespace
 
@@ -151,6 +151,6 @@ void write_general_gemm(const call& each) {
   each.result(made, code, adds ? binding::sum : alpha != 1 ? binding::product : binding::tight);
 }
 
-std::span<const row> product_rows() { return rows; }
+std::span<const row> product_rows() { return product_table; }
 
 }  // namespace onnx_in

@@ -103,7 +103,7 @@ void write_quantised_product(const call& each) {
               binding::tight, to);
 }
 
-constexpr row rows[] = {
+constexpr row quantised_table[] = {
     {"ConvInteger", write_integer_convolution}, {"QLinearMatMul", write_quantised_product},
     {"DequantizeLinear", write_dequantised},    {"DynamicQuantizeLinear", write_measured},
     {"MatMulInteger", write_integer_product},   {"QuantizeLinear", write_quantised},
@@ -111,6 +111,6 @@ constexpr row rows[] = {
 
 }  // namespace
 
-std::span<const row> quantised_rows() { return rows; }
+std::span<const row> quantised_rows() { return quantised_table; }
 
 }  // namespace onnx_in

@@ -237,10 +237,10 @@ void write_recurrent(const call& each) {
   }
 }
 
-constexpr row rows[] = {{"GRU", write_recurrent}, {"LSTM", write_recurrent}, {"RNN", write_recurrent}};
+constexpr row recurrent_table[] = {{"GRU", write_recurrent}, {"LSTM", write_recurrent}, {"RNN", write_recurrent}};
 
 }  // namespace
 
-std::span<const row> recurrent_rows() { return rows; }
+std::span<const row> recurrent_rows() { return recurrent_table; }
 
 }  // namespace onnx_in

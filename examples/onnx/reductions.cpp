@@ -115,7 +115,7 @@ void write_scan(const call& each) {
   each.result(each.in(0).extents, code);
 }
 
-constexpr row rows[] = {
+constexpr row reduction_table[] = {
     {"CumProd", write_scan},
     {"CumSum", write_scan},
     {"LogSoftmax", write_softmax},
@@ -136,6 +136,6 @@ constexpr row rows[] = {
 
 }  // namespace
 
-std::span<const row> reduction_rows() { return rows; }
+std::span<const row> reduction_rows() { return reduction_table; }
 
 }  // namespace onnx_in

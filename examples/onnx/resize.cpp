@@ -342,10 +342,10 @@ void write_resize(const call& each) {
   each.result(made, code);
 }
 
-constexpr row rows[] = {{"Resize", write_resize}, {"Upsample", write_resize}};
+constexpr row resize_table[] = {{"Resize", write_resize}, {"Upsample", write_resize}};
 
 }  // namespace
 
-std::span<const row> resize_rows() { return rows; }
+std::span<const row> resize_rows() { return resize_table; }
 
 }  // namespace onnx_in

@@ -43,10 +43,10 @@ void write_grid(const call& each) {
                                                   (each.integer("align_corners", 0) != 0 ? "), true)" : "))"));
 }
 
-constexpr row rows[] = {{"AffineGrid", write_grid}, {"GridSample", write_sampled}};
+constexpr row sampling_table[] = {{"AffineGrid", write_grid}, {"GridSample", write_sampled}};
 
 }  // namespace
 
-std::span<const row> sampling_rows() { return rows; }
+std::span<const row> sampling_rows() { return sampling_table; }
 
 }  // namespace onnx_in

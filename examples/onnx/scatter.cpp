@@ -52,7 +52,7 @@ void write_scattered_slices(const call& each) {
   each.result(all, "scattered_slices(" + joined({each.code(0), places, updates}) + reduction_of(each) + ")");
 }
 
-constexpr row rows[] = {
+constexpr row scatter_table[] = {
     {"Scatter", write_scattered},
     {"ScatterElements", write_scattered},
     {"ScatterND", write_scattered_slices},
@@ -60,6 +60,6 @@ constexpr row rows[] = {
 
 }  // namespace
 
-std::span<const row> scatter_rows() { return rows; }
+std::span<const row> scatter_rows() { return scatter_table; }
 
 }  // namespace onnx_in

@@ -156,7 +156,7 @@ void write_blocks(const call& each) {
            {all[0], channels, all[2] * b, all[3] * b});
 }
 
-constexpr row rows[] = {
+constexpr row shape_table[] = {
     {"DepthToSpace", write_blocks},
     {"Expand", write_expand},
     {"Flatten", write_flatten},
@@ -182,6 +182,6 @@ void write_reshaped(const call& each, extents made) {
   now.origin = base, now.origin_extents = before, now.order.clear();
 }
 
-std::span<const row> shape_rows() { return rows; }
+std::span<const row> shape_rows() { return shape_table; }
 
 }  // namespace onnx_in

@@ -175,7 +175,6 @@ bool decode_atomic(decoder& d) {
   return true;
 }
 
-void do_nothing(warp&, const instruction&, lane_set) {}
 void make_fence(warp& w, const instruction&, lane_set) { fence(w); }
 void make_cluster_fence(warp& w, const instruction&, lane_set) { fence_in_cluster(w); }
 void show_barriers(warp& w, const instruction&, lane_set) {

@@ -80,7 +80,7 @@ void begin_store(warp& w, const instruction& in, lane_set active) {
   });
 }
 
-void commit(warp& w, const instruction&, lane_set active) {
+void commit_bulk(warp& w, const instruction&, lane_set active) {
   each_lane(active, [&](int lane) { ++w.store_groups[static_cast<std::size_t>(lane)]; });
 }
 
@@ -100,7 +100,7 @@ void write(const bulk_store& each) {
 }
 
 /// All groups but the latest `offset` have read their source, and are done where `kind` says so.
-void wait(warp& w, const instruction& in, lane_set active) {
+void wait_for_bulk(warp& w, const instruction& in, lane_set active) {
   std::erase_if(w.stores, [&](bulk_store& each) {
     const std::int64_t later = std::int64_t{w.store_groups[static_cast<std::size_t>(each.lane)]} - 1 - each.group;
     if ((active >> each.lane & 1) == 0 || later < in.offset) return false;
@@ -169,7 +169,7 @@ bool decode_bulk(decoder& d) {
   const std::string_view to = d.part(reduces ? 4 : 3);
   const bool is_wait = to == "wait_group";
   if (to == "commit_group" || is_wait) {
-    d.made.run = is_wait ? &wait : &commit;
+    d.made.run = is_wait ? &wait_for_bulk : &commit_bulk;
     d.made.kind = d.has("read") ? 0 : 1;
     if (is_wait) d.made.offset = static_cast<std::int64_t>(d.at(0).bits);
     return true;

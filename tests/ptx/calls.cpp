@@ -12,7 +12,7 @@ namespace tenon_test::ptx {
 
 namespace {
 
-bool is_name_character(char c) {
+bool is_part_of_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%';
 }
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
@@ -20,14 +20,14 @@ bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0;
 /// The name that begins at `at`; a single character where none does.
 std::string_view token_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
-  while (end < text.size() && is_name_character(text[end])) ++end;
+  while (end < text.size() && is_part_of_name(text[end])) ++end;
   return text.substr(at, std::max<std::size_t>(end - at, 1));
 }
 std::vector<std::string_view> names_in(std::string_view text) {
   std::vector<std::string_view> names;
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view token = token_at(text, at);
-    if (is_name_character(token[0])) names.push_back(token);
+    if (is_part_of_name(token[0])) names.push_back(token);
     at += token.size();
   }
   return names;

@@ -93,14 +93,14 @@ bool decode_question(decoder& d) {
   return true;
 }
 
-void arrive(warp& w, const instruction& in, lane_set) { w.in.mates.arrive(w, in.kind != 0); }
+void arrive_at_cluster(warp& w, const instruction& in, lane_set) { w.in.mates.arrive(w, in.kind != 0); }
 
-void wait(warp& w, const instruction&, lane_set) { w.in.mates.wait(w); }
+void wait_for_cluster(warp& w, const instruction&, lane_set) { w.in.mates.wait(w); }
 
 bool decode_cluster_barrier(decoder& d) {
   d.made.then = flow::barrier;
   d.made.kind = d.has("relaxed") ? 0 : 1;
-  d.made.run = d.part(2) == "arrive" ? &arrive : &wait;
+  d.made.run = d.part(2) == "arrive" ? &arrive_at_cluster : &wait_for_cluster;
   return d.part(2) == "arrive" || d.part(2) == "wait";
 }
 

@@ -10,8 +10,6 @@ namespace tenon_test::ptx {
 
 namespace {
 
-void do_nothing(warp&, const instruction&, lane_set) {}
-
 void trap(warp&, const instruction&, lane_set) { throw fault("trap: the kernel ended itself"); }
 
 void give_way(warp& w, const instruction&, lane_set) { w.gives_way = true; }

@@ -47,7 +47,7 @@ void finish(warp& w, const async_copy& each) {
               static_cast<std::size_t>(each.valid));
 }
 
-void commit(warp& w, const instruction&, lane_set active) {
+void commit_copies(warp& w, const instruction&, lane_set active) {
   for (int lane = 0; lane < warp_lanes; ++lane) w.copy_groups[static_cast<std::size_t>(lane)] += active >> lane & 1;
 }
 
@@ -69,7 +69,7 @@ void wait(warp& w, const instruction& in, lane_set active) {
 bool decode_copies(decoder& d) {
   if (d.part(0) != "cp" || d.part(1) != "async" || d.has("bulk") || d.has("mbarrier")) return false;
   if (d.has("commit_group")) {
-    d.made.run = &commit;
+    d.made.run = &commit_copies;
   } else if (d.has("wait_group") || d.has("wait_all")) {
     d.made.run = &wait;
     d.made.offset = d.has("wait_all") ? -1 : static_cast<std::int64_t>(d.at(0).bits);

@@ -11,7 +11,7 @@ namespace {
 using namespace tenon_test::ptx;
 using words = std::vector<std::uint32_t>;
 
-const std::string dynamic_shared = ".extern .shared .align 1024 .b8 memory[];\n";
+const std::string aligned_shared = ".extern .shared .align 1024 .b8 memory[];\n";
 
 /// Writes registers %r0 to %r3 of every lane to the array p1.
 const std::string give_four = R"(
@@ -100,7 +100,7 @@ st.shared.v4.u32 [%s], {%r0, %r1, %r2, %r3};
 bar.sync 0;
 ldmatrix.sync.aligned.m8n8.x4)" +
                  std::string(is_transposed ? ".trans" : "") + ".shared.b16 {%r0, %r1, %r2, %r3}, [%s];" + give_four,
-             {in.address(), out.address()}, {.shared_bytes = 512}, dynamic_shared);
+             {in.address(), out.address()}, {.shared_bytes = 512}, aligned_shared);
     const auto found = out.values();
     for (std::uint32_t lane = 0; lane < 32; ++lane) {
       for (std::uint32_t matrix = 0; matrix < 4; ++matrix) {
@@ -135,7 +135,7 @@ stmatrix.sync.aligned.m8n8.)" +
 bar.sync 0;
 ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [%s];)" +
                  give_four,
-             {in.address(), out.address()}, {.shared_bytes = 1024}, dynamic_shared);
+             {in.address(), out.address()}, {.shared_bytes = 1024}, aligned_shared);
     std::vector<std::uint32_t> elements;
     for (const std::uint32_t word : out.values()) elements.insert(elements.end(), {word & 0xffff, word >> 16});
     return elements;
@@ -166,7 +166,7 @@ mov.u32 %s, memory;
 wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, [%s], 16;
 )";
   const device_array<std::uint32_t> unused(1), out(128);
-  run_body(load + give_four, {unused.address(), out.address()}, {.shared_bytes = 1024}, dynamic_shared);
+  run_body(load + give_four, {unused.address(), out.address()}, {.shared_bytes = 1024}, aligned_shared);
   const auto found = out.values();
   bool looks_like_rows = true;
   for (std::uint32_t lane = 0; lane < 32; ++lane) looks_like_rows = looks_like_rows && found[lane * 4] % 32 == lane;
@@ -192,13 +192,13 @@ mad.lo.s64 %q, %at, 4, %p;
 st.global.u32 [%q], %v;
 )";
   const device_array<std::uint32_t> out(64);
-  run_body(body, {out.address()}, {.threads = 64, .shared_bytes = 512}, dynamic_shared);
+  run_body(body, {out.address()}, {.threads = 64, .shared_bytes = 512}, aligned_shared);
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(out.values()[i] == (i ^ 32));
   std::string without_wait = body;
   without_wait.replace(without_wait.find("@!%ended bra WAIT;"), 18, "");
-  CHECK_FALSE(fault_of(without_wait, {out.address()}, {.threads = 64, .shared_bytes = 512}, dynamic_shared).empty());
+  CHECK_FALSE(fault_of(without_wait, {out.address()}, {.threads = 64, .shared_bytes = 512}, aligned_shared).empty());
   std::string too_many = body;
   too_many.replace(too_many.find("64;"), 3, "65;");
-  CHECK(fault_of(too_many, {out.address()}, {.threads = 64, .shared_bytes = 512}, dynamic_shared)
+  CHECK(fault_of(too_many, {out.address()}, {.threads = 64, .shared_bytes = 512}, aligned_shared)
             .find("all warps wait") == 0);
 }

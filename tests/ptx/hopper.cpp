@@ -71,7 +71,7 @@ void note_arrival(const warp& w, bool is_from_afar, phase& at, std::uint8_t orde
 }
 
 /// b: bytes to come; c: how many arrivals; without either, one arrival.
-void arrive(warp& w, const instruction& in, lane_set active) {
+void arrive_at_barrier(warp& w, const instruction& in, lane_set active) {
   w.show_clock();
   each_lane(active, [&](int lane) {
     const shared_place place = barrier_place(w, in, lane);
@@ -144,7 +144,7 @@ void store_later(warp& w, const instruction& in, lane_set active) {
   });
 }
 
-std::uint8_t orders_of(const decoder& d) {
+std::uint8_t orders_of_arrival(const decoder& d) {
   if (d.has("relaxed")) return nothing;
   return d.has("cluster") || d.has("gpu") || d.has("sys") ? within_cluster : within_own_block;
 }
@@ -152,18 +152,18 @@ std::uint8_t orders_of(const decoder& d) {
 bool decode_arrival(decoder& d) {
   const bool expects = d.has("expect_tx");
   if (d.at(0).text != "_" || (expects && d.operands() != 3)) return false;
-  d.made.run = &arrive;
+  d.made.run = &arrive_at_barrier;
   d.address(1);
   if (d.operands() > 2) (expects ? d.made.b : d.made.c) = d.source(2, 4);
   return true;
 }
 
-bool decode_barrier(decoder& d) {
+bool decode_memory_barrier(decoder& d) {
   const std::string_view name = d.part(1);
   const bool is_of_cluster = d.has("shared::cluster");
   const bool is_of_block = d.has("shared") || d.has("shared::cta");
   d.made.where = is_of_cluster ? space::cluster : is_of_block ? space::shared : space::generic;
-  d.made.kind = orders_of(d);
+  d.made.kind = orders_of_arrival(d);
   if (name == "arrive") {
     if (!decode_arrival(d)) return false;
   } else if (name == "expect_tx" || name == "complete_tx") {
@@ -246,7 +246,7 @@ void count_row(traffic& into, std::uintptr_t begin, std::size_t bytes) {
 }
 
 bool decode_hopper(decoder& d) {
-  if (d.part(0) == "mbarrier") return decode_barrier(d);
+  if (d.part(0) == "mbarrier") return decode_memory_barrier(d);
   if (d.part(0) == "st" && d.part(1) == "async") return decode_store(d);
   if (d.part(0) == "cp" && d.has("bulk")) return d.has("tensor") ? decode_tiles(d) : decode_bulk(d);
   return d.part(0) == "wgmma" && decode_warpgroups(d);

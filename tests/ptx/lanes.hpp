@@ -12,6 +12,9 @@
 
 namespace tenon_test::ptx {
 
+/// The handler of what has no effect here.
+inline void do_nothing(warp&, const instruction&, lane_set) {}
+
 /// Keeps the values of the active lanes.
 template <class Value>
 void keep(Value* to, const Value* values, lane_set active) {

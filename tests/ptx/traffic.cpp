@@ -8,7 +8,7 @@ namespace {
 using namespace tenon_test::ptx;
 using words = std::vector<std::uint32_t>;
 
-const std::string dynamic_shared = ".extern .shared .align 128 .b8 memory[];\n";
+const std::string shared_for_copies = ".extern .shared .align 128 .b8 memory[];\n";
 
 /// Each lane loads `type` at its number times `step`, plus `offset`.
 counts of_global_loads(const std::string& load, int step, int offset, int threads = 32) {
@@ -25,7 +25,7 @@ traffic of_shared_stores(const std::string& store, const std::string& values, in
                       std::to_string(step) +
                       ", %a;\nmov.u32 %r0, 1; mov.u32 %r1, 1; mov.u32 %r2, 1; mov.u32 %r3, 1;\n" + store + " [%a], " +
                       values + ";",
-                  {}, {.shared_bytes = 8192}, dynamic_shared)
+                  {}, {.shared_bytes = 8192}, shared_for_copies)
       .shared_stores;
 }
 
@@ -59,7 +59,7 @@ mov.u32 %a, memory;
 st.shared.u32 [%a], 7;
 bar.warp.sync 0xffffffff;
 ld.shared.u32 %v, [%a];)",
-                                {}, {.threads = 1, .shared_bytes = 8}, dynamic_shared);
+                                {}, {.threads = 1, .shared_bytes = 8}, shared_for_copies);
   CHECK(found.shared_stores == traffic{1, 4, 1, 1});
   CHECK(found.shared_loads == traffic{1, 4, 1, 1});
 }
@@ -110,7 +110,7 @@ mov.u32 %r0, 0;
 st.shared.v4.u32 [%s], {%r0, %r0, %r0, %r0};
 bar.warp.sync 0xffffffff;
 ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%s];)",
-                                  {}, {.shared_bytes = 8192}, dynamic_shared);
+                                  {}, {.shared_bytes = 8192}, shared_for_copies);
     CHECK(found.shared_loads == traffic{4, 512, step == 128 ? 32u : 4u, 4});
   }
 }
@@ -124,7 +124,7 @@ mov.u32 %a, memory;
 mad.lo.s32 %a, %i, 16, %a;
 cp.async.cg.shared.global [%a], [%q], 16;
 cp.async.wait_all;)",
-                                {in.address()}, {.shared_bytes = 512}, dynamic_shared);
+                                {in.address()}, {.shared_bytes = 512}, shared_for_copies);
   CHECK(found.global_loads == traffic{1, 512, 32, 16});  // half of each sector
   CHECK(found.shared_stores == traffic{1, 512, 4, 4});
   CHECK(found.lanes_of(work::copies) == 64);

@@ -126,10 +126,10 @@ void begin_product(warp& w, const instruction& in, lane_set) {
   w.products.push_back({&in, left.bits, right.bits, (w.predicate(in.c) & 1) != 0, w.product_groups});
 }
 
-void commit(warp& w, const instruction&, lane_set) { ++w.product_groups; }
+void commit_products(warp& w, const instruction&, lane_set) { ++w.product_groups; }
 
 /// All groups but the latest `offset` are done.
-void wait(warp& w, const instruction& in, lane_set) {
+void wait_for_products(warp& w, const instruction& in, lane_set) {
   while (!w.products.empty() && std::int64_t{w.product_groups} - 1 - w.products.front().group >= in.offset) {
     finish_product(w, w.products.front());
     w.products.pop_front();
@@ -217,8 +217,9 @@ bool decode_warpgroups(decoder& d) {
   const std::string_view name = d.part(1);
   if (name == "mma_async") return decode_product(d);
   if (name == "fence") d.made.run = &make_fence;
-  else if (name == "commit_group") d.made.run = &commit;
-  else if (name == "wait_group") d.made.run = &wait, d.made.offset = static_cast<std::int64_t>(d.at(0).bits);
+  else if (name == "commit_group") d.made.run = &commit_products;
+  else if (name == "wait_group")
+    d.made.run = &wait_for_products, d.made.offset = static_cast<std::int64_t>(d.at(0).bits);
   else return false;
   return true;
 }

@@ -16,13 +16,13 @@ using tenon_test::everywhere;
 using tenon_test::numbers_of;
 using tenon_test::unary_difference;
 
-double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
+double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double gelu_of(double x) { return 0.5 * x * (1 + std::erf(x * M_SQRT1_2)); }
-double gelu_tanh_of(double x) { return x * sigmoid_of(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
+double gelu_tanh_of(double x) { return x * exact_sigmoid(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
 
 template <class T, class Space>
-void check_activations() {
-  CHECK(unary_difference<T, Space>(tenon::silu, [](double x) { return x * sigmoid_of(x); }, everywhere, 4) == "");
+void check_self_gated() {
+  CHECK(unary_difference<T, Space>(tenon::silu, [](double x) { return x * exact_sigmoid(x); }, everywhere, 4) == "");
   CHECK(unary_difference<T, Space>(
             tenon::mish, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }, everywhere, 6) == "");
   const double unit = 8 * tenon_test::spacing<T>;
@@ -76,8 +76,8 @@ TEMPLATE_LIST_TEST_CASE("silu and mish have all digits where exponentials are su
 }
 
 TEMPLATE_LIST_TEST_CASE("self-gated activations of float, double and half", "[self_gated]", tenon_test::spaces) {
-  check_activations<float, TestType>();
-  check_activations<double, TestType>();
+  check_self_gated<float, TestType>();
+  check_self_gated<double, TestType>();
   const std::vector<double> x = {0, 1, -1, 0.25, -0.75, 3, 8, 11};
   CHECK(unary_difference<tenon::half, TestType>(tenon::gelu, gelu_of, x, 1) == "");
 }
