@@ -212,7 +212,8 @@ struct host_product {
     }
   }
 
-  /// Lets the tile after the first `rows[0]` of `rows[1]` rows ask for its share of the next panel, where that is packed.
+  /// Lets the tile after the first `rows[0]` of `rows[1]` rows ask for its share of the next panel, where that is
+  /// packed.
   static void ask_for_next(const depth_block& block, index panel, const array<index, 2>& rows,
                            tile_operands<Products>& operands) {
     const index next = panel + 1 < block.columns.panels ? panel + 1 : 0, column = block.columns.first_column(next);

@@ -25,7 +25,7 @@ struct host_tile {
 /// The operands of one tile: element (i, k) on the left is `left[i * left_row + k * left_step]`; row k on the right
 /// begins at `right[k * right_step]`; where rows are listed, at `right[right_offsets[k]]`, and `listed_ahead` more
 /// offsets are read. `before` holds the sums of former blocks of k in rows `before_pitch` apart, or is null. Where rows
-/// on the right `are_apart`, a tile of full height asks for them ahead, and copies them side by side to `copied`, unless
+/// on the right `are_apart`, a tile of full height asks for them ahead. It copies them side by side to `copied`, unless
 /// that is null. Otherwise each step asks for memory that later tiles read, `later_step` bytes further on: what lies in
 /// the last cache comes while a tile is multiplied.
 template <class Products>
