@@ -121,8 +121,8 @@ auto cosine_embedding_loss(X&& x, Y&& y, Target&& target, double margin = 0) {
   return Reduction::of(where(sides == 1, 1 - cosine, tenon::relu(cosine - margin)));
 }
 
-/// Options of triplet losses, with PyTorch's defaults: distances are norms of `P`. With `Swap`, a negative counts as close
-/// as it is to the positive, where that is closer than to `x`.
+/// Options of triplet losses, with PyTorch's defaults: distances are norms of `P`. With `Swap`, a negative counts as
+/// close as it is to the positive, where that is closer than to `x`.
 template <int P = 2, bool Swap = false>
 struct triplet_margin_options {
   double margin = 1;

@@ -9,8 +9,8 @@
 
 namespace tenon::nn {
 
-/// Options of poisson_nll_loss, with PyTorch's defaults: whether x are logarithms of rates, and whether the loss has the
-/// terms of the target alone.
+/// Options of poisson_nll_loss, with PyTorch's defaults: whether x are logarithms of rates, and whether the loss has
+/// the terms of the target alone.
 template <bool LogInput = true, bool Full = false>
 struct poisson_nll_options {
   double epsilon = 1e-8;  // added to rates, so that their logarithms are finite
@@ -53,8 +53,8 @@ void check_variance_extents(const X& x, const Variance& variance) {
     for (int axis = 0; axis < X::rank; ++axis) {
       if (variance.extent(axis) == x.extent(axis) || variance.extent(axis) == 1) continue;
       throw shape_error(compose_text("gaussian_nll_loss: variance: axis ", axis, ": extent ", variance.extent(axis),
-                                     ", expected ", x.extent(axis), " or 1 (x ", x.to_array(), ", variance ",
-                                     variance.to_array(), ")"));
+                                     ", expected ", x.extent(axis), x.extent(axis) == 1 ? " (x " : " or 1 (x ",
+                                     x.to_array(), ", variance ", variance.to_array(), ")"));
     }
   }
 }
@@ -80,12 +80,13 @@ auto poisson_nll_loss(X&& x, Target&& target, const poisson_nll_options<LogInput
   else return Reduction::of(losses);
 }
 
-/// What a target costs under a normal distribution of mean x: (log(variance) + (x - target)^2 / variance) / 2. A variance
-/// is at least epsilon, and NaN below 0, where PyTorch throws.
+/// What a target costs under a normal distribution of mean x: (log(variance) + (x - target)^2 / variance) / 2. A
+/// variance is at least epsilon, and NaN below 0, where PyTorch throws.
 /// extents   x and target the same, or one number as target of all elements; variances as many, or repeated where they
 ///           have an extent of 1, or one number
 /// throws    shape_error naming the axis and both extents; error for a number below 0 as variance
-/// gradient  in a variance below epsilon that at epsilon, as PyTorch has it
+/// gradient  in a variance below epsilon that at epsilon, as PyTorch has it; of variances that are repeated, where the
+///           type says the extent, as in shape<dyn, 1>
 /// source    Nix, Weigend 1994: Estimating the mean and variance of the target probability distribution
 /// example   gaussian_nll_loss(means, t, variances), gaussian_nll_loss(means, t, 0.5f, {.full = true})
 template <class Reduction = to_mean, tensor_operand X, loss_target Target, loss_target Variance>
