@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <limits>
 #include <tenon/nn/distance_loss.hpp>
 
 namespace tenon::nn {
@@ -38,7 +37,7 @@ struct held_variance_op : floating_result {
   static constexpr const char* name = "held_variance";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V least) {
-    const V nan = simd::constant_like<V>(std::numeric_limits<double>::quiet_NaN());
+    const V nan = simd::constant_like<V>(__builtin_nan(""));
     return simd::select(x < simd::constant_like<V>(0), nan, simd::max(x, least));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
