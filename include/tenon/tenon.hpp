@@ -33,9 +33,11 @@
 #include <tenon/nn/gru.hpp>
 #include <tenon/nn/inference.hpp>
 #include <tenon/nn/initial.hpp>
+#include <tenon/nn/likelihood_loss.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/lstm.hpp>
+#include <tenon/nn/margin_loss.hpp>
 #include <tenon/nn/max_unpool.hpp>
 #include <tenon/nn/module.hpp>
 #include <tenon/nn/padding.hpp>

@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
 #include "support/gradient_rows.hpp"
+#include "support/loss_values.hpp"
 #include "support/temporaries.hpp"
 #include "support/text_of.hpp"
 
@@ -84,6 +85,37 @@ TEST_CASE("gradients of losses of one element at a time", "[distance_loss]") {
       {"huber_loss", gradient_difference([](const auto& a, const auto& b) { return nn::huber_loss(a, b, 2); }, x, y)},
       {"smooth_l1_loss", gradient_difference(smooth, x, y)},
   });
+}
+
+TEST_CASE("triplet_margin_loss is PyTorch's with all options", "[distance_loss]") {
+  using rows = tenon::tensor<double, rank<2>>;  // some at the edge, of equal rows, and as far from both
+  const rows x(rank<2>(4, 2), {1, 2, 0, 1, 1, 1, 0, 0}), p(rank<2>(4, 2), {1, 1, 2, 1, 1, 1, 2, 0});
+  const rows n(rank<2>(4, 2), {2, 3, 0, 0.5, 1, 1, 1, 3});
+  const auto with = [&](const auto& options, const std::vector<double>& values,
+                        const std::vector<std::vector<double>>& gradients) {
+    const auto loss = [&]<class Reduction>(Reduction, const auto&... all) {
+      return nn::triplet_margin_loss<Reduction>(all..., options);
+    };
+    tenon_test::check_loss(loss, values, gradients, x, p, n);
+  };
+  with(1, {0.5857888518, 2.499998, 1, 0},
+       {{0.7071077812, 1.707106781, -1.000002, -0.9999995, 0, 0, 0, 0},
+        {-9.99999e-07, -1, 1, -5.0000025e-07, -0.7071067812, -0.7071067812, 0, 0},
+        {-0.7071067812, -0.7071067812, 1.999996e-06, 1, 0.7071067812, 0.7071067812, 0, 0}});
+  with(nn::triplet_margin_options<1>{.epsilon = 0}, {0, 2.5, 1, 0},
+       {{0, 0, -1, -1, 0, 0, 0, 0}, {0, 0, 1, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 0, 0, 0, 0}});
+  with(nn::triplet_margin_options<2>{.margin = 0.5, .epsilon = 0}, {0.08578643763, 2, 0.5, 0},
+       {{0.7071067812, 1.707106781, -1, -1, 0, 0, 0, 0},
+        {0, -1, 1, 0, 0, 0, 0, 0},
+        {-0.7071067812, -0.7071067812, 0, 1, 0, 0, 0, 0}});
+  with(nn::triplet_margin_options<1, true>{.margin = 3, .epsilon = 0}, {2, 4.5, 3, 1},
+       {{1, 2, -1, -1, 0, 0, -0.5, 0.5}, {0, -1, 1, 0, 0, 0, 0.5, 0.5}, {-1, -1, 0, 1, 0, 0, 0, -1}});
+  with(nn::triplet_margin_options<3>{.epsilon = 0.25}, {1.308383696, 1.992551787, 1, 0},
+       {{0.6697486038, 1.624662496, -1.106510681, -0.9556778619, 0, 0, 0, 0},
+        {-0.03978807885, -0.9947019712, 0.9980610753, -0.02036859337, -0.6299605249, -0.6299605249, 0, 0},
+        {-0.6299605249, -0.6299605249, 0.1084496061, 0.9760464552, 0.6299605249, 0.6299605249, 0, 0}});
+  CHECK(numbers_of(nn::triplet_margin_loss(x, p, n, {.margin = 0.5, .epsilon = 0})).size() == 1);
+  CHECK(tenon_test::extents_of(nn::triplet_margin_loss<nn::unreduced>(x, p, n)) == std::vector<tenon::index>{4, 1});
 }
 
 TEST_CASE("traced losses of distances keep temporaries", "[distance_loss]") {

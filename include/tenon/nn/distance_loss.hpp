@@ -108,7 +108,7 @@ auto smooth_l1_loss(X&& x, Target&& target, double beta = 1) {
 }
 
 /// 1 - cosine of the angle between rows where `target` is 1; the cosine above `margin` where it is -1.
-/// extents   x and y [rows, n], target [rows]; unreduced [rows]
+/// extents   x and y [rows, n], target [rows]; unreduced [rows, 1]
 /// gradient  0 of a cosine that is the margin, as of a row of zeros beside a target of -1
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Y, tensor_operand Target>
 auto cosine_embedding_loss(X&& x, Y&& y, Target&& target, double margin = 0) {
@@ -121,16 +121,55 @@ auto cosine_embedding_loss(X&& x, Y&& y, Target&& target, double margin = 0) {
   return Reduction::of(where(sides == 1, 1 - cosine, tenon::relu(cosine - margin)));
 }
 
-/// By how much a row misses being nearer to `positive` than to `negative` by `margin`, for rows [rows, n]:
-/// max(d(positive) - d(negative) + margin, 0); unreduced [rows].
-/// source    Balntas and others 2016; distances of p = 2, with 1e-6 added to every difference, as PyTorch's
+/// Options of triplet losses, with PyTorch's defaults: distances are norms of `P`. With `Swap`, a negative counts as
+/// close as it is to the positive, where that is closer than to `x`.
+template <int P = 2, bool Swap = false>
+struct triplet_margin_options {
+  double margin = 1;
+  double epsilon = 1e-6;  // added to every difference
+};
+
+namespace detail {
+
+/// The norm of the differences of rows: [rows, 1].
+template <int P, class X, class Y>
+auto row_distance(const X& x, const Y& y, double epsilon) {
+  static_assert(P > 0 || must_hold<X>, "tenon: the norm of triplet_margin_options is at least 1");
+  const auto apart = x - y + epsilon;
+  if constexpr (P == 1) return norm_l1(apart, axis<-1>);
+  else if constexpr (P == 2) return norm_l2(apart, axis<-1>);
+  else return norm(apart, P, axis<-1>);
+}
+
+}  // namespace detail
+
+/// By how much a row misses being nearer to `positive` than to `negative` by `margin`:
+/// max(d(x, positive) - d(x, negative) + margin, 0).
+/// extents   three times [rows, n]; unreduced [rows, 1]
+/// source    Balntas and others 2016: Learning local feature descriptors with triplets and shallow convolutional neural
+///           networks
+/// example   triplet_margin_loss(x, p, n, {.margin = 0.5, .epsilon = 0})
+///           triplet_margin_loss(x, p, n, nn::triplet_margin_options<1, true>())  // of absolute values, swapped
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Positive, tensor_operand Negative, int P = 2,
+          bool Swap = false>
+auto triplet_margin_loss(X&& x, Positive&& positive, Negative&& negative,
+                         const triplet_margin_options<P, Swap>& options) {
+  const auto anchor = as_node(std::forward<X>(x));
+  const auto wanted = as_node(std::forward<Positive>(positive));
+  const auto other = as_node(std::forward<Negative>(negative));
+  const auto to_wanted = detail::row_distance<P>(anchor, wanted, options.epsilon);
+  const auto to_other = detail::row_distance<P>(anchor, other, options.epsilon);
+  if constexpr (Swap) {
+    const auto least = minimum(to_other, detail::row_distance<P>(wanted, other, options.epsilon));
+    return Reduction::of(tenon::relu(to_wanted - least + options.margin));
+  } else {
+    return Reduction::of(tenon::relu(to_wanted - to_other + options.margin));
+  }
+}
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Positive, tensor_operand Negative>
 auto triplet_margin_loss(X&& x, Positive&& positive, Negative&& negative, double margin = 1) {
-  const auto anchor = as_node(std::forward<X>(x));
-  const auto distance = [&](const auto& other) { return norm_l2(anchor - other + 1e-6, axis<-1>); };
-  const auto to_positive = distance(as_node(std::forward<Positive>(positive)));
-  const auto to_negative = distance(as_node(std::forward<Negative>(negative)));
-  return Reduction::of(tenon::relu(to_positive - to_negative + margin));
+  return triplet_margin_loss<Reduction>(std::forward<X>(x), std::forward<Positive>(positive),
+                                        std::forward<Negative>(negative), triplet_margin_options<>{.margin = margin});
 }
 
 }  // namespace tenon::nn

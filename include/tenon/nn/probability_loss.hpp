@@ -107,8 +107,8 @@ auto reduce_weighed(const Losses& losses, const Weights& weights) {
 }
 
 /// The weight of each label, 0 where it is ignored and NaN where it is no class, over [batch, 1, ...].
-template <class Chosen, class Labels, class Row>
-auto weights_of_labels(const Chosen& chosen, const Labels& labels, std::int64_t ignored, const Row& row) {
+template <class Chosen, class Labels, class Ignored, class Row>
+auto weights_of_labels(const Chosen& chosen, const Labels& labels, Ignored ignored, const Row& row) {
   const index classes = chosen.shape().extent(1);
   return where_counted(labels, classes, ignored, sum(where(chosen, row, 0.0f), axis<1>));
 }
