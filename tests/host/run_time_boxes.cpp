@@ -132,6 +132,25 @@ TEST_CASE("folds of points of run-time components", "[host][boxes]") {
   }
 }
 
+TEST_CASE("points beside weights and a number of memory", "[host][boxes]") {
+  const auto p = some_points<float>(21, 3, 1), q = some_points<float>(18, 3, 2);
+  const tensor<float, rank<1>> weights = tenon::arange<float>(3) + 1;
+  tensor<float, shape<>> two;
+  two = 2.0f;
+  const auto squares = tenon::square(tenon::new_axis<1>(p) - two * q) * weights;
+  const tensor<float, rank<2>> result = tenon::sum(squares, drop<-1>);
+  for (tenon::index i = 0; i < 21; ++i) {
+    for (tenon::index j = 0; j < 18; ++j) {
+      float expected = 0;
+      for (tenon::index k = 0; k < 3; ++k) {
+        const float apart = p(i, k) - 2 * q(j, k);
+        expected += apart * apart * weights(k);
+      }
+      REQUIRE(std::fabs(result(i, j) - expected) <= 1e-5f * expected);
+    }
+  }
+}
+
 TEST_CASE("distances within run-time points that are written", "[host][boxes]") {
   auto p = some_points<float>(3, 3, 1);
   const auto before = p;

@@ -10,12 +10,14 @@ namespace tenon {
 
 namespace detail {
 
-template <class Shape, index Extent>
-struct ending_in;
 /// A shape whose last extent is `Extent` where types do not know it.
-template <index... Extents, index Extent>
-struct ending_in<shape<Extents...>, Extent> {
-  static constexpr array<index, sizeof...(Extents)> extents{{Extents...}};
+template <class Shape, index Extent>
+struct ending_in {
+  using type = Shape;
+};
+template <index First, index... Others, index Extent>
+struct ending_in<shape<First, Others...>, Extent> {
+  static constexpr array<index, 1 + sizeof...(Others)> extents{{First, Others...}};
   static constexpr int last = extents.size() - 1;
   template <int... I>
   static auto made(std::integer_sequence<int, I...>)
