@@ -88,7 +88,7 @@ void add_cases(const std::string& library) {
   };
   add("float/", time_it<float, float, false, Ours>, 1, 4096, 4096);
   add("float/", time_it<float, float, false, Ours>, 64, 1024, 4096);
-  add("linear/", time_it<float, float, true, Ours>, 1024, 1024, 1024);
+  for (const long rows : {8, 16, 32, 128, 1024}) add("linear/", time_it<float, float, true, Ours>, rows, 1024, 1024);
   add("bfloat16/", time_it<tn::bfloat16, tn::bfloat16, false, Ours>, 1024, 1024, 1024);
   add("int8/", time_it<std::int8_t, std::int32_t, false, Ours>, 1024, 1024, 1024);
 }
