@@ -63,3 +63,14 @@ TEST_CASE("the last block of rows may be lower than a tile", "[host]") {
   c = tenon::matmul(a, b);
   CHECK(product_difference<float>(std::vector<double>(c.data(), c.data() + c.size()), a, b) == "");
 }
+
+TEMPLATE_TEST_CASE("a transposed matrix of which two threads pack the panels that they read", "[host]", float, double) {
+  for (const tenon::index rows : {96, 130, 257}) {
+    for (const tenon::index columns : {20, 100}) {
+      const auto left = random_matrix<TestType>(rows, 400, 1), turned = random_matrix<TestType>(columns, 400, 2);
+      const auto right = tenon::evaluated_tensor(tenon::transpose(turned));
+      CAPTURE(rows, columns);
+      CHECK(product_difference<TestType>(numbers_of(tenon::matmul(left, tenon::transpose(turned))), left, right) == "");
+    }
+  }
+}
